@@ -6,7 +6,9 @@
 #include <functional>
 #include <mutex>
 #include <set>
+#include <span>
 #include <thread>
+#include <vector>
 
 #include "cli/session/pace.hpp"
 #include "meterbank/recording/recording.hpp"
@@ -32,8 +34,33 @@ std::uint64_t ticks_in(const recording::Recording& log, std::uint64_t from_ns,
   return ticks;
 }
 
-// The moments of [from, to] that have all that is selected, or as many of them, evenly, as a past
-// holds. Returns whether it was all of them.
+// When the chunks of the recording begin, ascending.
+std::vector<std::uint64_t> begins_of_chunks(const recording::Recording& log) {
+  std::vector<std::uint64_t> begins;
+  for (const auto& file : log.files()) {
+    for (const auto& chunk : file.index.chunks()) begins.push_back(chunk.first.realtime_ns);
+  }
+  std::ranges::sort(begins);
+  return begins;
+}
+
+// Shows a moment behind the one that is shown and at most half a step before the wanted one, or the
+// last one before that. The first moment of a chunk is taken where there is one, because the others
+// cost a decoding of the chunk up to them. Returns whether there is one.
+bool show_near(recording::Recording& log, Query& query, std::span<const std::uint64_t> begins,
+               std::uint64_t wanted_ns, std::uint64_t step_ns) {
+  const auto shown_ns = log.time().realtime_ns;
+  const auto behind = std::ranges::upper_bound(begins, wanted_ns);
+  if (behind != begins.begin() && behind[-1] > shown_ns && wanted_ns - behind[-1] <= step_ns / 2 &&
+      log.seek(behind[-1]) && log.time().realtime_ns > shown_ns) {
+    static_cast<void>(query.update(log.catalog()));
+    if (log.coverage_of(query) == recording::Coverage::kAll) return true;
+  }
+  return log.seek(wanted_ns) && log.time().realtime_ns > shown_ns;
+}
+
+// The moments of [from, to] that have all that is selected, or as many of them, about evenly, as a
+// past holds. Returns whether it was all of them.
 bool replay_into(Past& past, recording::Recording& log, Query& query, std::uint64_t from_ns,
                  std::uint64_t to_ns, const std::function<bool(const Row&)>& is_followed,
                  const std::function<bool(const Row&)>& has_heat) {
@@ -41,6 +68,8 @@ bool replay_into(Past& past, recording::Recording& log, Query& query, std::uint6
   if (to_ns < from_ns) return true;
   const auto step_ns = (to_ns - from_ns) / Board::kMomentsMax;
   const bool takes_all = ticks_in(log, from_ns, to_ns) <= Board::kMomentsMax;
+  const auto begins = takes_all ? std::vector<std::uint64_t>() : begins_of_chunks(log);
+  auto wanted_ns = from_ns;
   Sample samples[2];
   std::size_t newest = 0;
   bool is_there = log.seek(from_ns) || log.next();
@@ -62,8 +91,8 @@ bool replay_into(Past& past, recording::Recording& log, Query& query, std::uint6
         if (is_followed(row)) past.follow(row, has_older && has_heat(row));
       }
     }
-    is_there =
-        takes_all ? log.next() : log.seek(shown_ns + step_ns) && log.time().realtime_ns > shown_ns;
+    wanted_ns = std::max(wanted_ns, shown_ns) + step_ns;
+    is_there = takes_all ? log.next() : show_near(log, query, begins, wanted_ns, step_ns);
     // Nothing was recorded for a while.
     if (!is_there && !takes_all) is_there = log.next();
   }

@@ -2,8 +2,9 @@
 //
 // Boards over recordings: the same pictures as live.
 #include <cmath>
-#include "../../support/temporary_directory.hpp"
+#include <numeric>
 
+#include "../../support/temporary_directory.hpp"
 #include "board_fixture.hpp"
 #include "cli/session/exit_code.hpp"
 #include "record/kept_ticks.hpp"
@@ -224,6 +225,45 @@ TEST_F(RecordedBoard, ASpikeOfOneMomentIsSeenHoweverLongTheSpanIs) {
   const auto& highest = balance->curves[0].high;
   EXPECT_EQ(std::count(highest.begin(), highest.end(), 900), 1);
   EXPECT_EQ(balance->times_ns, levels.plots[0].times_ns);
+}
+
+// One value a moment: what a column of the heat map has tells how many moments it stands for.
+TEST_F(RecordedBoard,
+       ALongTimeIsShownByAsManyMomentsAsAScreenHoldsAndEachCountsAllSinceTheOneBefore) {
+  constexpr int kMoments = 20'000;
+  constexpr std::uint64_t kStepNs = 10'000'000, kBeginNs = 1'700'000'000'000'000'000;
+  auto catalog = *Catalog::open({.directory = directory_});
+  auto query = *Query::compile(catalog, {});
+  record::KeptTicks kept({.ticks_max = kMoments});
+  Sample sample;
+  for (int moment = 0; moment < kMoments; ++moment) {
+    soup_.recorder(Dish::kLatency).record(2);
+    query.collect(sample);
+    sample.time = {.monotonic_ns = kStepNs * static_cast<std::uint64_t>(moment + 1),
+                   .realtime_ns = kBeginNs + kStepNs * static_cast<std::uint64_t>(moment)};
+    kept.add(catalog, query, sample);
+  }
+  ASSERT_TRUE(kept.save(log_, "test", std::chrono::milliseconds(10)));
+  open_board(log_);
+  Place place = instance_of("dishes", "soup");
+  place.span = std::chrono::seconds(200);
+  Window window;
+  window.plot_columns = 2 * Board::kMomentsMax;
+
+  const auto shown = picture(place, window);
+
+  ASSERT_TRUE(shown.heat);
+  const auto& times = shown.heat->times_ns;
+  ASSERT_GT(times.size(), Board::kMomentsMax * 9 / 10);
+  EXPECT_LE(times.size(), Board::kMomentsMax + 2);
+  EXPECT_EQ(times.front(), kBeginNs);
+  const std::uint64_t even_ns = kMoments * kStepNs / Board::kMomentsMax;
+  for (std::size_t i = 1; i < times.size(); ++i) {
+    const auto& counts = shown.heat->counts[i];
+    const float values = std::accumulate(counts.begin(), counts.end(), 0.0F);
+    ASSERT_EQ(values, static_cast<float>((times[i] - times[i - 1]) / kStepNs)) << "moment " << i;
+    ASSERT_LE(times[i] - times[i - 1], 2 * even_ns) << "moment " << i;
+  }
 }
 
 TEST(KeptTicks, DropTheOldestChunksBeyondTheirLimits) {
