@@ -47,13 +47,15 @@ void FileBytes::release() noexcept {
 }
 
 std::span<const std::byte> FileBytes::at(std::uint64_t offset, std::size_t bytes) {
-  constexpr std::size_t kStep = 128 << 10U;
+  // Who has read up to here goes on; elsewhere a frame or two may be all that is wanted.
+  constexpr std::size_t kStep = 128 << 10U, kFirstStep = 16 << 10U;
   if (offset >= size_) return {};
   const auto wanted = static_cast<std::size_t>(std::min<std::uint64_t>(bytes, size_ - offset));
   const bool is_here = offset >= begin_ && offset + wanted <= begin_ + buffer_.size();
   if (!is_here) {
-    buffer_.resize(
-        static_cast<std::size_t>(std::min<std::uint64_t>(std::max(wanted, kStep), size_ - offset)));
+    const bool goes_on = offset >= begin_ && offset <= begin_ + buffer_.size();
+    const auto step = std::max(wanted, goes_on ? kStep : kFirstStep);
+    buffer_.resize(static_cast<std::size_t>(std::min<std::uint64_t>(step, size_ - offset)));
     begin_ = offset;
     std::size_t filled = 0;
     while (filled < buffer_.size()) {
