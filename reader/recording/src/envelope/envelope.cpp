@@ -5,7 +5,9 @@
 #include <future>
 #include <new>
 #include <set>
+#include <span>
 #include <utility>
+#include <vector>
 
 #include "../files/seek_order.hpp"
 #include "envelope_parts.hpp"
@@ -207,10 +209,20 @@ class PartReader {
   PartAnswer answer_;
 };
 
-Result<PartAnswer> read_part(const std::string& path, const EnvelopeRequest& request,
-                             const CatalogOptions& options, const Span& span) noexcept {
+// With what is known of its files, so that their indexes are not read again; where one was removed
+// since, with those that are there now.
+Result<Recording> open_again(const std::string& path, std::span<const RecordingFile> files,
+                             const CatalogOptions& options) {
+  auto opened = Recording::open(std::vector(files.begin(), files.end()), options);
+  if (opened || opened.error().code != ErrorCode::kNotFound) return opened;
+  return Recording::open(path, options);
+}
+
+Result<PartAnswer> read_part(const std::string& path, std::span<const RecordingFile> files,
+                             const EnvelopeRequest& request, const CatalogOptions& options,
+                             const Span& span) noexcept {
   try {
-    auto recording = Recording::open(path, options);
+    auto recording = open_again(path, files, options);
     if (!recording) return tl::make_unexpected(std::move(recording.error()));
     return PartReader(*recording, request, span).read();
   } catch (const std::bad_alloc&) {
@@ -254,14 +266,14 @@ void append(PartAnswer&& next, PartAnswer& all) {
                 [&](const auto& known) { return !next.unmatched.contains(known.first); });
 }
 
-Result<void> decode(const std::string& path, const EnvelopeRequest& request,
-                    const CatalogOptions& options, const std::vector<Span>& spans,
-                    PartAnswer& all) {
+Result<void> decode(const std::string& path, std::span<const RecordingFile> files,
+                    const EnvelopeRequest& request, const CatalogOptions& options,
+                    const std::vector<Span>& spans, PartAnswer& all) {
   std::vector<std::future<Result<PartAnswer>>> others;
   for (std::size_t part = 1; part < spans.size(); ++part) {
     // Where no thread can be had, get() reads the part.
     others.push_back(std::async(std::launch::async | std::launch::deferred, read_part,
-                                std::cref(path), std::cref(request), std::cref(options),
+                                std::cref(path), files, std::cref(request), std::cref(options),
                                 std::cref(spans[part])));
   }
   std::optional<Error> failed;
@@ -269,7 +281,7 @@ Result<void> decode(const std::string& path, const EnvelopeRequest& request,
     if (next && !failed) append(std::move(*next), all);
     if (!next && !failed) failed = std::move(next.error());
   };
-  take(read_part(path, request, options, spans.front()));
+  take(read_part(path, files, request, options, spans.front()));
   for (auto& other : others) take(other.get());
   if (failed) return tl::make_unexpected(std::move(*failed));
   return {};
@@ -305,6 +317,7 @@ std::uint64_t moments_of(const SummaryHead& head, const EnvelopeRequest& request
 Result<PartAnswer> read_range(const std::string& path, const EnvelopeRequest& request,
                               const CatalogOptions& options, Recording& recording) {
   PartAnswer all(EnvelopePart(request, bucket_ns(request)));
+  all.damages.assign(recording.damages().begin(), recording.damages().end());  // unreadable files
   std::vector<Stretch> stretches{{request.from_ns, request.to_ns, std::nullopt}};
   std::optional<WantedSeries> wanted;
   if (may_use_summaries(request) && SeekOrder(recording.files()).is_even()) {
@@ -321,7 +334,7 @@ Result<PartAnswer> read_range(const std::string& path, const EnvelopeRequest& re
       all.moments += moments_of(summary->head, request);
       continue;
     }
-    auto decoded = decode(path, request, options,
+    auto decoded = decode(path, recording.files(), request, options,
                           plan(recording, request.threads, stretch.begin_ns, stretch.end_ns), all);
     if (!decoded) return tl::make_unexpected(std::move(decoded.error()));
   }
