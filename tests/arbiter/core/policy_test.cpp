@@ -5,10 +5,11 @@
 
 #include <algorithm>
 #include <fstream>
-#include <random>
 #include <string>
 #include <utility>
 #include <vector>
+
+#include "damaged_files.hpp"
 
 namespace meterbank::arbiter {
 namespace {
@@ -390,36 +391,13 @@ TEST(Policy, LimitsAreToldAsSuch) {
 
 // Whatever the bytes, there is a policy or an error with a place and a remedy.
 TEST(Policy, SurvivesDamage) {
-  std::mt19937 random(7);
   const std::string whole = rule(R"(user = 1001; allow = ["kernel", "buffer"]; cpus = "0-3")") +
                             rule(R"(executable = "/usr/*"; deny = "everything")") +
                             "[class.batch]\nhold = \"15m\"\nquota = \"50%\"\n[whole]\nhold = 0\n"
                             "[[reserve]]\npmu = \"cpu\"\ncpus = \"0-3\"\ncounters = 1\n";
-  ASSERT_TRUE(parse_policy(whole, "p"));
-  int refusals = 0;
-  constexpr int kDamagedFiles = 2000;
-  for (int i = 0; i < kDamagedFiles; ++i) {
-    std::string text = whole;
-    const std::size_t at = random() % text.size();
-    switch (random() % 3) {
-      case 0:
-        text[at] = static_cast<char>(random() % 256);
-        break;
-      case 1:
-        text.erase(at, 1 + random() % 40);
-        break;
-      default:
-        text.insert(at, text, random() % text.size(), random() % 40);
-    }
-    const auto policy = parse_policy(text, "p");
-    if (policy) continue;
-    ++refusals;
-    ASSERT_TRUE(policy.error().what.starts_with("p:")) << policy.error().what;
-    ASSERT_FALSE(policy.error().remedy.empty()) << policy.error().what;
-    for (const char c : policy.error().message()) ASSERT_TRUE(c >= ' ' && c <= '~');
-  }
-  EXPECT_GT(refusals, kDamagedFiles / 10);
-  EXPECT_LT(refusals, kDamagedFiles);
+  ASSERT_TRUE(parse_policy(whole, "f"));
+  expect_refusals_are_named(whole, 2000, 1,
+                            [](const std::string& text) { return parse_policy(text, "f"); });
 }
 
 // A reader of files keeps the policy it has: nothing of a bad file comes out, not even its good

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/convert/sqlite_library.hpp"
 
-#include <dlfcn.h>
 #include <fmt/format.h>
 
 #include <limits>
 #include <utility>
 
+#include "cli/convert/loaded_library.hpp"
 #include "meterbank/shm/utf8.hpp"
 
 namespace meterbank::cli {
@@ -35,34 +35,26 @@ struct Library {
   const char* (*errmsg)(void*) = nullptr;
 };
 
-template <typename Function>
-bool find(void* library, const char* name, Function& function) {
-  // POSIX says that the conversion works.
-  function = reinterpret_cast<Function>(::dlsym(library, name));
-  return function != nullptr;
-}
-
-// Stays loaded: another recording may be converted.
+// Null: the library is not there, or lacks a function.
 const Library* load() {
-  static const Library* const library = []() -> const Library* {
-    void* const loaded = ::dlopen("libsqlite3.so.0", RTLD_NOW | RTLD_LOCAL);
-    if (loaded == nullptr) return nullptr;
-    static Library functions;
-    const bool has_all = find(loaded, "sqlite3_open_v2", functions.open_v2) &&
-                         find(loaded, "sqlite3_close", functions.close) &&
-                         find(loaded, "sqlite3_exec", functions.exec) &&
-                         find(loaded, "sqlite3_prepare_v2", functions.prepare_v2) &&
-                         find(loaded, "sqlite3_bind_int64", functions.bind_int64) &&
-                         find(loaded, "sqlite3_bind_double", functions.bind_double) &&
-                         find(loaded, "sqlite3_bind_text", functions.bind_text) &&
-                         find(loaded, "sqlite3_bind_null", functions.bind_null) &&
-                         find(loaded, "sqlite3_step", functions.step) &&
-                         find(loaded, "sqlite3_reset", functions.reset) &&
-                         find(loaded, "sqlite3_finalize", functions.finalize) &&
-                         find(loaded, "sqlite3_errmsg", functions.errmsg);
-    return has_all ? &functions : nullptr;
+  static Library functions;
+  static const bool has_all = [] {
+    LoadedLibrary library("libsqlite3.so.0");
+    library.find("sqlite3_open_v2", functions.open_v2);
+    library.find("sqlite3_close", functions.close);
+    library.find("sqlite3_exec", functions.exec);
+    library.find("sqlite3_prepare_v2", functions.prepare_v2);
+    library.find("sqlite3_bind_int64", functions.bind_int64);
+    library.find("sqlite3_bind_double", functions.bind_double);
+    library.find("sqlite3_bind_text", functions.bind_text);
+    library.find("sqlite3_bind_null", functions.bind_null);
+    library.find("sqlite3_step", functions.step);
+    library.find("sqlite3_reset", functions.reset);
+    library.find("sqlite3_finalize", functions.finalize);
+    library.find("sqlite3_errmsg", functions.errmsg);
+    return library.has_all();
   }();
-  return library;
+  return has_all ? &functions : nullptr;
 }
 
 }  // namespace

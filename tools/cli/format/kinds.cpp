@@ -135,26 +135,7 @@ double stored_number(const Value& row) noexcept {
 }
 
 std::string_view status_word(const Value& row) noexcept {
-  switch (row.status()) {
-    case RowStatus::kFresh:
-      break;
-    case RowStatus::kCheckpoint:
-      return "checkpoint";
-    case RowStatus::kBusy:
-      return "busy";
-    case RowStatus::kGone:
-      return "gone";
-    case RowStatus::kClosed:
-      return "closed";
-    case RowStatus::kDead:
-      return "dead";
-    case RowStatus::kTimeout:
-      return "timeout";
-    case RowStatus::kOverloaded:
-      return "overloaded";
-    case RowStatus::kUnanswered:
-      return "unanswered";
-  }
+  if (row.status() != RowStatus::kFresh) return name_of(row.status());
   switch (row.cooked.status) {
     case CookStatus::kNew:
     case CookStatus::kUnchanged:

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/convert/pcp/import_library.hpp"
 
-#include <dlfcn.h>
 #include <fmt/format.h>
 
 #include <array>
 #include <cerrno>
 #include <utility>
 
+#include "cli/convert/loaded_library.hpp"
 #include "meterbank/shm/utf8.hpp"
 
 namespace meterbank::cli {
@@ -37,36 +37,28 @@ struct ImportLibrary {
   char* (*error_text)(int, char*, int) = nullptr;
 };
 
-template <typename Function>
-bool find_in(void* library, const char* name, Function& function) {
-  // POSIX says that the conversion works.
-  function = reinterpret_cast<Function>(::dlsym(library, name));
-  return function != nullptr;
-}
-
-// Stays loaded: another recording may be converted.
+// Null: the library is not there, or lacks a function.
 const ImportLibrary* load_import_library() {
-  static const ImportLibrary* const library = []() -> const ImportLibrary* {
-    void* const loaded = ::dlopen("libpcp_import.so.1", RTLD_NOW | RTLD_LOCAL);
-    if (loaded == nullptr) return nullptr;
-    static ImportLibrary functions;
-    const bool has_all = find_in(loaded, "pmiStart", functions.start) &&
-                         find_in(loaded, "pmiUseContext", functions.use_context) &&
-                         find_in(loaded, "pmiEnd", functions.end) &&
-                         find_in(loaded, "pmiSetVersion", functions.set_version) &&
-                         find_in(loaded, "pmiSetHostname", functions.set_hostname) &&
-                         find_in(loaded, "pmiAddMetric", functions.add_metric) &&
-                         find_in(loaded, "pmiAddInstance", functions.add_instance) &&
-                         find_in(loaded, "pmiPutText", functions.put_text) &&
-                         find_in(loaded, "pmiPutLabel", functions.put_label) &&
-                         find_in(loaded, "pmiPutResult", functions.put_result) &&
-                         find_in(loaded, "pmiPutValue", functions.put_value) &&
-                         find_in(loaded, "pmiWrite", functions.write) &&
-                         find_in(loaded, "pmiPutMark", functions.put_mark) &&
-                         find_in(loaded, "pmiErrStr_r", functions.error_text);
-    return has_all ? &functions : nullptr;
+  static ImportLibrary functions;
+  static const bool has_all = [] {
+    LoadedLibrary library("libpcp_import.so.1");
+    library.find("pmiStart", functions.start);
+    library.find("pmiUseContext", functions.use_context);
+    library.find("pmiEnd", functions.end);
+    library.find("pmiSetVersion", functions.set_version);
+    library.find("pmiSetHostname", functions.set_hostname);
+    library.find("pmiAddMetric", functions.add_metric);
+    library.find("pmiAddInstance", functions.add_instance);
+    library.find("pmiPutText", functions.put_text);
+    library.find("pmiPutLabel", functions.put_label);
+    library.find("pmiPutResult", functions.put_result);
+    library.find("pmiPutValue", functions.put_value);
+    library.find("pmiWrite", functions.write);
+    library.find("pmiPutMark", functions.put_mark);
+    library.find("pmiErrStr_r", functions.error_text);
+    return library.has_all();
   }();
-  return library;
+  return has_all ? &functions : nullptr;
 }
 
 }  // namespace
