@@ -11,7 +11,7 @@ together=ON checks=-clang-analyzer-*,-bugprone-suspicious-include
 [ "$depth" -eq 1 ] || together=OFF checks=
 cd "$source"
 cmake --preset dev -B "$build" -DMETERBANK_TESTS=OFF -DMETERBANK_BENCH=OFF \
-  -DCMAKE_UNITY_BUILD=$together -DCMAKE_UNITY_BUILD_BATCH_SIZE=16 -DMETERBANK_GENERATOR="$generator" >/dev/null
+  -DCMAKE_UNITY_BUILD=$together -DCMAKE_UNITY_BUILD_BATCH_SIZE=32 -DMETERBANK_GENERATOR="$generator" >/dev/null
 # One name a word.
 # shellcheck disable=SC2046
 ninja -C "$build" --quiet $(ninja -C "$build" -t targets rule CUSTOM_COMMAND | grep -E '\.(hpp|cpp)$')
