@@ -4,7 +4,7 @@
 // and not before: `meterbank list` takes a millisecond, and machines without the library have all
 // the rest of the program. What is called has been the same since SQLite 3.7.
 //
-// Errors  kSystem: there is no such library, or what SQLite says. kNoSpace: the disk is full.
+// Errors  kSystem: the library is missing, or SQLite reports an error. kNoSpace: the disk is full.
 #pragma once
 
 #include <cstdint>
