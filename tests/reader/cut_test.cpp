@@ -223,6 +223,90 @@ TEST_F(CutTest, AllocatesNothingOnceTheSampleIsPrepared) {
   EXPECT_EQ(test::allocations_made(), before);
 }
 
+// ---- Where rows lie ----
+//
+// Rows of tiles, of lines and of slots with a gap between them have their addresses in different
+// ways. Each row says in its words which row it is.
+
+class CutOfEachForm : public CutTest, public testing::WithParamInterface<bool> {
+ protected:
+  static constexpr std::uint64_t kRows = 100, kWords = 3, kWave = 1000;
+
+  void create_instances() {
+    CountersetSpec spec = orders_with_cuts();
+    spec.many = GetParam();
+    set_ = *start(std::chrono::milliseconds(1)).add(spec);
+    for (std::uint64_t row = 0; row < kRows; ++row) {
+      instances_.push_back(*set_->create_instance("i" + std::to_string(row)));
+    }
+    instances_.erase(instances_.begin() + 37);
+    instances_.erase(instances_.begin() + 13);
+  }
+  // Of every second row, so that some rows are older than the epoch and some are not.
+  void write(std::uint64_t wave) {
+    for (std::uint64_t row = wave % 2; row < instances_.size(); row += 2) {
+      instances_[row].update([&](Values& values) noexcept {
+        for (std::uint32_t word = 0; word < kWords; ++word) {
+          values.set(word, wave * kWave + row * kWords + word);
+        }
+      });
+    }
+  }
+  [[nodiscard]] std::uint64_t wave_of(std::uint64_t row) const {
+    return content_of(sample_).row(row)[0] / kWave;
+  }
+  // Rows that are not what was written to them, all words at once.
+  [[nodiscard]] std::size_t wrong_rows() const {
+    std::size_t wrong = 0;
+    for (std::uint64_t row = 0; row < instances_.size(); ++row) {
+      bool is_right = true;
+      for (std::uint64_t word = 0; word < kWords; ++word) {
+        const std::uint64_t written = wave_of(row) * kWave + row * kWords + word;
+        is_right &= content_of(sample_).row(row)[word] == (wave_of(row) == 0 ? 0 : written);
+      }
+      if (!is_right) ++wrong;
+    }
+    return wrong;
+  }
+  // Whether the rows were all so at one moment: while a wave is written it has reached the first of
+  // its rows, and all others hold the wave before.
+  [[nodiscard]] bool is_of_one_moment() const {
+    std::uint64_t last = 0;
+    for (std::uint64_t row = 0; row < instances_.size(); ++row) last = std::max(last, wave_of(row));
+    bool reached = true;
+    for (std::uint64_t row = 0; row < instances_.size(); ++row) {
+      const bool is_its = row % 2 == last % 2;
+      if (is_its && wave_of(row) != last) reached = false;
+      const std::uint64_t expected = !is_its ? last - 1 : reached ? last : last - 2;
+      if (last > 1 && wave_of(row) != expected) return false;
+    }
+    return true;
+  }
+
+  std::optional<Registration> set_;
+  std::vector<Instance> instances_;
+};
+INSTANTIATE_TEST_SUITE_P(Forms, CutOfEachForm, testing::Bool(), [](const auto& form) {
+  return std::string(form.param ? "Tiles" : "Lines");
+});
+
+TEST_P(CutOfEachForm, EachRowHasItsOwnWordsOfOneMoment) {
+  create_instances();
+  auto query = compile();
+  std::size_t cuts = 0, current = 0, saved = 0;
+  for (std::uint64_t wave = 1; cuts < 20 || current == 0 || saved == 0; ++wave) {
+    write(wave);
+    const CutQuality quality = query.collect(sample_, kAnyTime, Cut::kEpoch).cut;
+    ASSERT_EQ(wrong_rows(), 0U) << "wave " << wave;
+    if (quality != CutQuality::kCut) continue;
+    ASSERT_TRUE(is_of_one_moment()) << "wave " << wave;
+    ++cuts;
+    for (const RowStatus status : content_of(sample_).status) {
+      ++(status == RowStatus::kFresh ? current : saved);
+    }
+  }
+}
+
 // ---- Causality ----
 //
 // Three threads write a block each. The second writes a number only after it has seen it from the

@@ -174,7 +174,8 @@ std::size_t Collector::copy_rows(const QueryPlan::Selection& selection,
     const QueryPlan::Run& run = plan.runs[index];
     const RowBlocks blocks(plan, selection, run.first_row);
     const std::size_t in_selection = run.first_row - selection.first_row;
-    SweepTarget target{sample.values.data() + plan.value_of(run.first_row),
+    std::uint64_t* const values = sample.values.data() + selection.first_value;
+    SweepTarget target{values + in_selection * blocks.words(),
                        versions_.data() + selection.first_version + in_selection,
                        sample.status.data() + run.first_row};
     target.past_caches = exceeds_caches(target.values, run.rows * blocks.words());
@@ -219,8 +220,7 @@ void Collector::finish_selection(const QueryPlan::Selection& selection, std::siz
   summary.not_fresh += not_fresh(selection, sample);
 }
 
-CollectSummary Collector::collect(SampleContent& sample, Cut cut) noexcept {
-  CollectSummary summary;
+void Collector::collect(SampleContent& sample, Cut cut, CollectSummary& summary) noexcept {
   summary.rows = plan_->rows.size();
   if (cut == Cut::kNone) {
     sample.cuts.clear();
@@ -233,7 +233,6 @@ CollectSummary Collector::collect(SampleContent& sample, Cut cut) noexcept {
     collect_cut(sample, cut, summary);
   }
   for (const auto& provider : plan_->providers) summary.stale |= has_changed(*provider);
-  return summary;
 }
 
 }  // namespace meterbank

@@ -37,8 +37,9 @@ class Collector {
   // Sizes the sample for the plan; false: it had its size. If it throws std::bad_alloc, the sample
   // is empty.
   bool prepare(SampleContent& sample, Words words) const;
-  // Precondition: the sample is prepared. What came of asking is the caller's.
-  CollectSummary collect(SampleContent& sample, Cut cut) noexcept;
+  // Preconditions: the sample is prepared, and the summary is new. What came of asking is the
+  // caller's.
+  void collect(SampleContent& sample, Cut cut, CollectSummary& summary) noexcept;
 
  private:
   std::size_t copy_rows(const QueryPlan::Selection& selection, SampleContent& sample) noexcept;

@@ -24,22 +24,6 @@ namespace {
 
 constexpr unsigned kCutRounds = 3;
 
-// Where the sequence word of a row is, without a look at the row itself where its address follows
-// from the run's.
-const SharedWord& seq_of(const QueryPlan::Run& run, const RowBlocks& blocks,
-                         std::size_t row) noexcept {
-  constexpr std::size_t kLanes = 8;
-  switch (run.kind) {
-    case QueryPlan::Run::Kind::kTiles:
-      return run.head[row / kLanes * run.head_words + row % kLanes];
-    case QueryPlan::Run::Kind::kLines:
-      return run.head[row * run.head_words];
-    case QueryPlan::Run::Kind::kScattered:
-      break;
-  }
-  return *blocks[row].seq;
-}
-
 bool is_final(const QueryPlan::Selection& selection) noexcept {
   return selection.provider->state == ProviderState::kDead;
 }
@@ -79,12 +63,12 @@ std::size_t Collector::read_moved(const QueryPlan::Selection& selection, SampleC
   for (std::size_t index = selection.first_run; index < selection.first_run + selection.runs;
        ++index) {
     const QueryPlan::Run& run = plan.runs[index];
-    const RowBlocks blocks(plan, selection, run.first_row);
+    const RunBlocks blocks(plan, selection, run);
     for (std::size_t row = 0; row < run.rows; ++row) {
       const std::size_t at = run.first_row + row;
       std::uint64_t& known = versions_[selection.first_version + at - selection.first_row];
       // relaxed: the caller's fence comes between the copies and this load.
-      const std::uint64_t seq = StdAtomics::load_relaxed(seq_of(run, blocks, row));
+      const std::uint64_t seq = StdAtomics::load_relaxed(*blocks[row].seq);
       if (sample.status[at] == RowStatus::kFresh && (seq + 1) / 2 == known) continue;
       ++moved;
       const SweepTarget target{sample.values.data() + plan.value_of(at), &known,
@@ -131,16 +115,22 @@ std::size_t Collector::join_moved(const QueryPlan::Selection& selection, SampleC
 // than what was returned of it before.
 bool Collector::read_epoch(const QueryPlan::Selection& selection, std::uint64_t epoch,
                            SampleContent& sample) noexcept {
-  const std::size_t end = selection.first_row + selection.rows;
-  for (std::size_t at = selection.first_row; at < end; ++at) {
-    std::uint64_t version = 0;
-    const CutStatus read = read_at_epoch<StdAtomics>(
-        plan_->block_of(at), epoch, sample.values.data() + plan_->value_of(at), version);
-    std::uint64_t& known = versions_[selection.first_version + at - selection.first_row];
-    const bool is_had = read == CutStatus::kCurrent || read == CutStatus::kSaved;
-    if (!is_had || version < known) return false;
-    known = version;
-    sample.status[at] = read == CutStatus::kCurrent ? RowStatus::kFresh : RowStatus::kCheckpoint;
+  std::uint64_t* values = sample.values.data() + selection.first_value;
+  RowStatus* status = sample.status.data() + selection.first_row;
+  std::uint64_t* known = versions_.data() + selection.first_version;
+  for (std::size_t index = 0; index < selection.runs; ++index) {
+    const QueryPlan::Run& run = plan_->runs[selection.first_run + index];
+    const RunBlocks blocks(*plan_, selection, run);
+    for (std::size_t row = 0; row < run.rows; ++row) {
+      const BlockParts<const SharedWord> block = blocks[row];
+      std::uint64_t version = 0;
+      const CutStatus read = read_at_epoch<StdAtomics>(block, epoch, values, version);
+      const bool is_had = read == CutStatus::kCurrent || read == CutStatus::kSaved;
+      if (!is_had || version < *known) return false;
+      *known++ = version;
+      *status++ = read == CutStatus::kCurrent ? RowStatus::kFresh : RowStatus::kCheckpoint;
+      values += block.words;
+    }
   }
   return true;
 }

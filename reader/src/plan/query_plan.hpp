@@ -104,7 +104,7 @@ struct QueryPlan {
     const Selection& selection = selection_of(row);
     return selection.first_value + (row - selection.first_row) * selection.set->set->form.words;
   }
-  // Finds the row's group first: use Run::head where many rows are read in order.
+  // Looks at what is known of the row, and finds its group: use RunBlocks for many rows in order.
   [[nodiscard]] BlockParts<const SharedWord> block_of(std::size_t row) const noexcept;
 };
 

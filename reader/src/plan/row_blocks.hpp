@@ -71,4 +71,44 @@ class RowBlocks {
   const QueryPlan::Row* rows_;
 };
 
+// The blocks of the rows of a run. Where its slots are consecutive, addresses follow from the first
+// block, and what is known of the row is not read: with many rows that costs more than the block.
+class RunBlocks {
+ public:
+  // Precondition: the selection is not sharded.
+  RunBlocks(const QueryPlan& plan, const QueryPlan::Selection& selection,
+            const QueryPlan::Run& run) noexcept
+      : rows_(plan, selection, run.first_row),
+        first_(rows_[0]),
+        kind_(run.kind),
+        head_words_(run.head_words),
+        checkpoint_words_(form_of(*selection.set).checkpoint_stride() / sizeof(SharedWord)) {
+    const std::uint64_t second = form_of(*selection.set).second_stride();
+    second_words_ = second != 0 ? second / sizeof(SharedWord) : head_words_;
+  }
+
+  [[nodiscard]] BlockParts<const SharedWord> operator[](std::size_t row) const noexcept {
+    if (kind_ == QueryPlan::Run::Kind::kScattered) return rows_[row];
+    const bool is_tile = kind_ == QueryPlan::Run::Kind::kTiles;
+    const std::size_t head = is_tile ? row / kTileLanes : row;
+    const std::size_t lane = is_tile ? row % kTileLanes : 0;
+    BlockParts<const SharedWord> block = first_;
+    block.seq += head * head_words_ + lane;
+    block.slot += head * head_words_ + lane;
+    block.copy0 += head * head_words_ + lane * block.words;
+    block.copy1 += head * second_words_ + lane * block.words;
+    if (block.checkpoint != nullptr) block.checkpoint += row * checkpoint_words_;
+    if (block.cut != nullptr) block.cut += row * checkpoint_words_;
+    return block;
+  }
+
+ private:
+  static constexpr std::size_t kTileLanes = 8;
+
+  RowBlocks rows_;
+  BlockParts<const SharedWord> first_;
+  QueryPlan::Run::Kind kind_;
+  std::size_t head_words_, second_words_ = 0, checkpoint_words_;  // from one to the next
+};
+
 }  // namespace meterbank

@@ -147,6 +147,7 @@ void CompiledQuery::prepare(Sample& sample, Collector::Words words) const {
 }
 
 CollectSummary CompiledQuery::collect(Sample& sample, Timestamp time, Cut cut) noexcept {
+  CollectSummary summary;  // the one that every return names, so that it is not copied
   const SampleContent* const before = SampleAccess::find(sample);
   const bool is_warm =
       before != nullptr && before->cursor != nullptr && collector_->is_prepared(*before);
@@ -154,13 +155,12 @@ CollectSummary CompiledQuery::collect(Sample& sample, Timestamp time, Cut cut) n
     try {
       prepare(sample, Collector::Words::kAny);
     } catch (const std::bad_alloc&) {
-      CollectSummary summary;
       summary.no_memory = true;
       return summary;
     }
   }
   sample.time = time;
-  CollectSummary summary = collector_->collect(SampleAccess::of(sample), cut);
+  collector_->collect(SampleAccess::of(sample), cut, summary);
   if (!plan()->recorded_answers.empty()) {
     try {
       sample.callbacks = recorded_answers(*plan(), summary.unanswered);

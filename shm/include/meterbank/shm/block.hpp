@@ -282,9 +282,8 @@ class BlockWriter {
   [[gnu::noinline, gnu::cold]] static void save(BlockWriter block, std::uint64_t epoch,
                                                 std::uint64_t seen) noexcept {
     const std::uint64_t version = A::load_relaxed(*block.seq_) / 2;  // relaxed: own last store
-    // Passes a function instead of copy0(): separate parts would add instructions to every commit.
-    store_epoch_copy<A>(block.cut_pair(), block.words_, version, epoch, seen,
-                        [&block](std::uint32_t word) { return block.value(word); });
+    // Takes no address of `block`: each commit of a set with cuts would have to store it first.
+    store_epoch_copy<A>(block.cut_pair(), block.copy0(), block.words_, version, epoch, seen);
   }
 
   // Each commit adds two to seq.
@@ -389,9 +388,9 @@ template <typename A>
 // Reads the state of the block at epoch `epoch`, in at most kCutAttempts attempts. Preconditions:
 // the provider has declared `epoch` settled (settled_epoch), and the block has an epoch pair.
 template <typename A>
-[[nodiscard]] CutStatus read_at_epoch(const BlockParts<const typename A::Word>& block,
-                                      std::uint64_t epoch, std::uint64_t* target,
-                                      std::uint64_t& version) noexcept {
+[[nodiscard, gnu::always_inline]] inline CutStatus read_at_epoch(
+    const BlockParts<const typename A::Word>& block, std::uint64_t epoch, std::uint64_t* target,
+    std::uint64_t& version) noexcept {
   return read_epoch_pair<A>(block, epoch, target, version,
                             [&]() noexcept { return try_read<A>(block, target, version); });
 }

@@ -63,13 +63,14 @@ constexpr std::uint64_t saved_copy_at(std::uint64_t save, std::uint32_t words) n
 static_assert(saved_copy_at(2, 8) == 2 && saved_copy_at(1, 8) == 13);
 static_assert(cut_words(8) == saved_copy_at(1, 8) + 3 + 8);
 
-// The writer's half: keeps version `version`, which has `value_of(word)` in each word, before a
-// commit that is the first to see `epoch`; the commit before it saw `seen`.
-template <typename A, typename ValueOf>
-[[gnu::always_inline]] inline void store_epoch_copy(typename A::Word* pair, std::uint32_t words,
-                                                    std::uint64_t version, std::uint64_t epoch,
-                                                    std::uint64_t seen,
-                                                    const ValueOf& value_of) noexcept {
+// The writer's half: keeps version `version`, which is in `current`, before a commit that is the
+// first to see `epoch`; the commit before it saw `seen`.
+template <typename A>
+[[gnu::always_inline]] inline void store_epoch_copy(typename A::Word* pair,
+                                                    const typename A::Word* current,
+                                                    std::uint32_t words, std::uint64_t version,
+                                                    std::uint64_t epoch,
+                                                    std::uint64_t seen) noexcept {
   const std::uint64_t ecount = A::load_relaxed(pair[0]);  // relaxed: own last store, even
   // [E1] announces the save. relaxed: a reader of the odd number takes the save before this one,
   // and that is published already. A commit follows each save, so one of its fences [W2] [W4] lies
@@ -85,7 +86,7 @@ template <typename A, typename ValueOf>
   A::store_relaxed(copy[kSavedEpoch], epoch);
   A::store_relaxed(copy[kSavedEpochBefore], seen);
   for (std::uint32_t word = 0; word < words; ++word) {
-    A::store_relaxed(copy[kSavedValues + word], value_of(word));
+    A::store_relaxed(copy[kSavedValues + word], A::load_relaxed(current[word]));
   }
   A::store_relaxed(pair[kEpochSeen], epoch);  // relaxed: only the writer looks at it
   // [E3] pairs with [R6]. Without it a reader sees the new number and old words.
@@ -102,9 +103,9 @@ enum class CutStatus : std::uint8_t {
 // The reader's half; block.hpp has read_at_epoch(), which gives it one attempt at the block itself
 // as `try_current()`.
 template <typename A, typename TryCurrent>
-[[nodiscard]] CutStatus read_epoch_pair(const BlockParts<const typename A::Word>& block,
-                                        std::uint64_t epoch, std::uint64_t* target,
-                                        std::uint64_t& version, TryCurrent&& try_current) noexcept {
+[[nodiscard, gnu::always_inline]] inline CutStatus read_epoch_pair(
+    const BlockParts<const typename A::Word>& block, std::uint64_t epoch, std::uint64_t* target,
+    std::uint64_t& version, TryCurrent&& try_current) noexcept {
   const typename A::Word* const pair = block.cut;
   for (std::uint32_t attempt = 0; attempt < kCutAttempts; ++attempt) {
     if (attempt != 0) A::pause();
