@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "view/picture.hpp"
 
+#include <algorithm>
+#include <span>
 #include <string_view>
 
 #include "cli/format/json.hpp"
@@ -38,19 +40,30 @@ void array(JsonWriter& json, std::string_view key, const List& list, Write write
   json.end_array();
 }
 
-void numbers(JsonWriter& json, std::string_view key, const std::vector<double>& values) {
+void numbers(JsonWriter& json, std::string_view key, std::span<const double> values) {
   array(json, key, values, [&](double value) { json.rounded_or_null(value); });
 }
 
-void times(JsonWriter& json, const std::vector<std::uint64_t>& times_ns) {
+void times(JsonWriter& json, std::span<const std::uint64_t> times_ns) {
   array(json, "times", times_ns, [&](std::uint64_t time) { moment(json, time); });
+}
+
+// All behind the first `known`.
+template <typename T>
+std::span<const T> behind(const std::vector<T>& list, std::size_t known) {
+  return std::span(list).subspan(std::min(known, list.size()));
+}
+
+// 0 where the list says nothing of it.
+std::size_t known_of(std::span<const std::size_t> list, std::size_t index) {
+  return index < list.size() ? list[index] : 0;
 }
 
 void texts(JsonWriter& json, std::string_view key, const std::vector<std::string>& values) {
   array(json, key, values, [&](const std::string& text) { json.text(text); });
 }
 
-void write_line(JsonWriter& json, const Line& line) {
+void write_line(JsonWriter& json, const Line& line, std::size_t known) {
   json.begin_object().key("key").text(line.key);
   array(json, "cells", line.cells, [&](const Cell& cell) {
     if (cell.mood == Mood::kPlain) {
@@ -60,7 +73,8 @@ void write_line(JsonWriter& json, const Line& line) {
     json.begin_object().key("text").text(cell.text).key("mood").text(word_of(cell.mood));
     json.end_object();
   });
-  if (!line.trend.empty()) numbers(json, "trend", line.trend);
+  const auto trend = behind(line.trend, known);
+  if (!trend.empty()) numbers(json, "trend", trend);
   if (line.opens) json.key("opens").text(link_of(*line.opens));
   if (!line.details.empty()) texts(json, "details", line.details);
   if (line.is_pinned) json.key("pinned").boolean(true);
@@ -68,13 +82,17 @@ void write_line(JsonWriter& json, const Line& line) {
   json.end_object();
 }
 
-void write_section(JsonWriter& json, const Section& section) {
+void write_section(JsonWriter& json, const Section& section, std::span<const std::size_t> known) {
   json.begin_object().key("title").text(section.title);
   array(json, "columns", section.columns, [&](const Column& column) {
     json.begin_object().key("heading").text(column.heading);
     json.key("help").text(column.help).key("number").boolean(column.is_number).end_object();
   });
-  array(json, "lines", section.lines, [&](const Line& line) { write_line(json, line); });
+  json.key("lines").begin_array();
+  for (std::size_t i = 0; i < section.lines.size(); ++i) {
+    write_line(json, section.lines[i], known_of(known, i));
+  }
+  json.end_array();
   json.key("first").number(std::uint64_t{section.first});
   json.key("total").number(std::uint64_t{section.total});
   json.key("all").number(std::uint64_t{section.all});
@@ -82,24 +100,24 @@ void write_section(JsonWriter& json, const Section& section) {
   json.key("trend").text(section.trend).end_object();
 }
 
-void write_plot(JsonWriter& json, const Plot& plot) {
+void write_plot(JsonWriter& json, const Plot& plot, std::size_t known) {
   json.begin_object().key("title").text(plot.title).key("unit").text(plot.unit);
   json.key("log").boolean(plot.is_logarithmic);
-  times(json, plot.times_ns);
+  times(json, behind(plot.times_ns, known));
   array(json, "curves", plot.curves, [&](const Plot::Curve& curve) {
     json.begin_object().key("name").text(curve.name);
-    numbers(json, "low", curve.low);
-    numbers(json, "high", curve.high);
+    numbers(json, "low", behind(curve.low, known));
+    numbers(json, "high", behind(curve.high, known));
     json.end_object();
   });
   json.end_object();
 }
 
-void write_heat(JsonWriter& json, const HeatMap& heat) {
+void write_heat(JsonWriter& json, const HeatMap& heat, std::size_t known) {
   json.key("heat").begin_object().key("title").text(heat.title).key("unit").text(heat.unit);
-  times(json, heat.times_ns);
+  times(json, behind(heat.times_ns, known));
   numbers(json, "edges", heat.edges);
-  array(json, "counts", heat.counts, [&](const std::vector<float>& column) {
+  array(json, "counts", behind(heat.counts, known), [&](const std::vector<float>& column) {
     json.begin_array();
     for (const float count : column) json.number_or_null(count);
     json.end_array();
@@ -121,7 +139,7 @@ void write_histogram(JsonWriter& json, const Histogram& histogram) {
 
 }  // namespace
 
-std::string json_of(const Picture& picture) {
+std::string json_of(const Picture& picture, const KnownMoments& known) {
   JsonWriter json;
   json.begin_object().key("link").text(link_of(picture.place));
   array(json, "crumbs", picture.crumbs, [&](const Crumb& crumb) {
@@ -133,10 +151,19 @@ std::string json_of(const Picture& picture) {
   moment(json.key("last"), picture.last_ns);
   json.key("live").boolean(picture.is_live).key("frozen").boolean(picture.is_frozen);
   texts(json, "problems", picture.problems);
-  array(json, "sections", picture.sections,
-        [&](const Section& section) { write_section(json, section); });
-  array(json, "plots", picture.plots, [&](const Plot& plot) { write_plot(json, plot); });
-  if (picture.heat) write_heat(json, *picture.heat);
+  json.key("sections").begin_array();
+  for (std::size_t i = 0; i < picture.sections.size(); ++i) {
+    const bool is_new = i >= known.trends.size();
+    write_section(json, picture.sections[i],
+                  is_new ? std::span<const std::size_t>() : known.trends[i]);
+  }
+  json.end_array();
+  json.key("plots").begin_array();
+  for (std::size_t i = 0; i < picture.plots.size(); ++i) {
+    write_plot(json, picture.plots[i], known_of(known.plots, i));
+  }
+  json.end_array();
+  if (picture.heat) write_heat(json, *picture.heat, known.heat);
   if (picture.histogram) write_histogram(json, *picture.histogram);
   json.end_object();
   return json.take();

@@ -119,8 +119,16 @@ struct Window {
   std::size_t counters = 1;        // how many counters of an instance have plots
 };
 
+// How many of the oldest moments need not be written, because they are known where the JSON goes. A
+// list that is too short says 0 of the rest.
+struct KnownMoments {
+  std::vector<std::size_t> plots;                // of each plot
+  std::vector<std::vector<std::size_t>> trends;  // of each line of each section
+  std::size_t heat = 0;
+};
+
 // One JSON object, with the names of the members above. A value that is not a number is null.
 // Values of plots and trends have the seven digits that no screen shows more of.
-[[nodiscard]] std::string json_of(const Picture& picture);
+[[nodiscard]] std::string json_of(const Picture& picture, const KnownMoments& known = {});
 
 }  // namespace meterbank::view

@@ -83,37 +83,26 @@ Kept kept_of_trend(const std::vector<double>& before, const std::vector<double>&
   return {};
 }
 
-template <typename List>
-void drop_first(List& list, std::size_t count) {
-  list.erase(list.begin(), list.begin() + static_cast<std::ptrdiff_t>(count));
-}
-
-void drop_columns(view::Plot& plot) {
-  plot.times_ns.clear();
-  for (auto& curve : plot.curves) {
-    curve.low.clear();
-    curve.high.clear();
-  }
-}
-
-// Removes from the trends what their lines had before. Returns for each line of each section how
-// much of the trend before stays, as JSON.
-std::string drop_trends(const view::Picture& before, view::Picture& now) {
-  std::string kept_all = "[";
+// How much of the trend before stays, of each line of each section; appends it to `json`, too.
+std::vector<std::vector<std::size_t>> kept_trends(const view::Picture& before,
+                                                  const view::Picture& now, std::string& json) {
+  std::vector<std::vector<std::size_t>> kept_all(now.sections.size());
+  json += '[';
   for (std::size_t s = 0; s < now.sections.size(); ++s) {
-    auto& lines = now.sections[s].lines;
-    kept_all += s == 0 ? "[" : ",[";
+    const auto& lines = now.sections[s].lines;
+    json += s == 0 ? "[" : ",[";
     for (std::size_t i = 0; i < lines.size(); ++i) {
       const bool is_known = s < before.sections.size() && i < before.sections[s].lines.size() &&
                             before.sections[s].lines[i].key == lines[i].key;
       const Kept kept =
           is_known ? kept_of_trend(before.sections[s].lines[i].trend, lines[i].trend) : Kept{};
-      drop_first(lines[i].trend, kept.keep);
-      kept_all += (i == 0 ? "" : ",") + kept.json();
+      kept_all[s].push_back(kept.keep);
+      json += (i == 0 ? "" : ",") + kept.json();
     }
-    kept_all += ']';
+    json += ']';
   }
-  return kept_all + ']';
+  json += ']';
+  return kept_all;
 }
 
 void append_column(std::string& out, const std::vector<double>& values) {
@@ -129,14 +118,11 @@ bool is_one_line(const view::Plot::Curve& curve) {
 }  // namespace
 
 std::string json_of(const Shown& shown, bool plots_apart) {
-  std::string json;
+  view::KnownMoments known;
   if (plots_apart) {
-    view::Picture picture = shown.picture;
-    for (auto& plot : picture.plots) drop_columns(plot);
-    json = view::json_of(picture);
-  } else {
-    json = view::json_of(shown.picture);
+    for (const auto& plot : shown.picture.plots) known.plots.push_back(plot.times_ns.size());
   }
+  std::string json = view::json_of(shown.picture, known);
   if (!shown.over) return json;
   return with_members(std::move(json),
                       fmt::format("\"over\":{},\"shift\":{}", view::json_of(*shown.over),
@@ -150,28 +136,24 @@ std::optional<std::string> tail_json(const Shown& before, const Shown& now) {
       was.heat.has_value() != now.picture.heat.has_value()) {
     return std::nullopt;
   }
-  view::Picture tail = now.picture;
+  view::KnownMoments known;
   std::string kept_all;
-  for (std::size_t i = 0; i < tail.plots.size(); ++i) {
-    auto& plot = tail.plots[i];
+  for (std::size_t i = 0; i < was.plots.size(); ++i) {
+    const auto& plot = now.picture.plots[i];
     if (!is_like(was.plots[i], plot)) return std::nullopt;
     const Kept kept = kept_of(was.plots[i], plot);
     kept_all += (i == 0 ? "" : ",") + kept.json();
-    drop_first(plot.times_ns, kept.keep);
-    for (auto& curve : plot.curves) {
-      drop_first(curve.low, kept.keep);
-      drop_first(curve.high, kept.keep);
-    }
+    known.plots.push_back(kept.keep);
   }
-  std::string members = "\"kept\":[" + kept_all + "],\"trends\":" + drop_trends(was, tail);
-  if (tail.heat) {
-    if (was.heat->edges != tail.heat->edges) return std::nullopt;
-    const Kept kept = kept_of(*was.heat, *tail.heat);
-    drop_first(tail.heat->times_ns, kept.keep);
-    drop_first(tail.heat->counts, kept.keep);
+  std::string members = "\"kept\":[" + kept_all + "],\"trends\":";
+  known.trends = kept_trends(was, now.picture, members);
+  if (const auto& heat = now.picture.heat) {
+    if (was.heat->edges != heat->edges) return std::nullopt;
+    const Kept kept = kept_of(*was.heat, *heat);
+    known.heat = kept.keep;
     members += ",\"heatKept\":" + kept.json();
   }
-  return with_members(view::json_of(tail), members);
+  return with_members(view::json_of(now.picture, known), members);
 }
 
 std::string series_of(const Shown& shown) {

@@ -5,7 +5,6 @@
 #include <poll.h>
 #include <signal.h>
 #include <sys/ioctl.h>
-#include <sys/mman.h>
 #include <termios.h>
 #include <unistd.h>
 
@@ -138,37 +137,6 @@ void write_all(int descriptor, std::string_view text) {
   }
 }
 
-// ncurses makes a system call for each move of the cursor, hundreds for a picture. Here they end in
-// memory, and the terminal gets a picture in one piece.
-class Gathering {
- public:
-  Gathering() : memory_(::memfd_create("screen", MFD_CLOEXEC)) {}
-  Gathering(const Gathering&) = delete;
-  Gathering& operator=(const Gathering&) = delete;
-  ~Gathering() {
-    if (memory_ >= 0) ::close(memory_);
-  }
-
-  // Calls `write`, which writes to `descriptor`, a copy of `terminal`.
-  template <typename Write>
-  void gather(int descriptor, int terminal, Write write) const {
-    if (memory_ < 0 || ::dup2(memory_, descriptor) < 0) return write();
-    write();
-    while (::dup2(terminal, descriptor) < 0 && (errno == EINTR || errno == EBUSY)) {
-    }
-    // The offset is that of both descriptors.
-    const auto size = ::lseek(memory_, 0, SEEK_CUR);
-    std::string text(static_cast<std::size_t>(std::max<off_t>(size, 0)), '\0');
-    const auto count = ::pread(memory_, text.data(), text.size(), 0);
-    static_cast<void>(::ftruncate(memory_, 0));
-    ::lseek(memory_, 0, SEEK_SET);
-    write_all(terminal, {text.data(), static_cast<std::size_t>(std::max<ssize_t>(count, 0))});
-  }
-
- private:
-  int memory_;
-};
-
 }  // namespace
 
 struct Screen::State {
@@ -188,7 +156,6 @@ struct Screen::State {
   Charset charset;
   Handlers handlers;
   FILE* file = nullptr;
-  Gathering gathering;
   SCREEN* curses = nullptr;
   int input = -1;
   bool has_mouse = false;
@@ -277,6 +244,10 @@ Result<std::unique_ptr<Screen>> Screen::open(Console& console, const Options& op
   state->curses = ::newterm(name, state->file, has_keys ? stdin : state->file);
   state->handlers.put_back();
   if (state->curses == nullptr) return unusable("cannot be used");
+  // Until its terminal was given back once, ncurses makes a system call for each move of the
+  // cursor, hundreds for a picture.
+  ::endwin();
+  ::doupdate();
   state->handlers.catch_stops();
   if (has_keys) state->input = options.in;
   if (options.color && ::has_colors()) {
@@ -374,10 +345,8 @@ bool Screen::draw(const Grid& grid) {
       if (!is_drawn) state.put(x, y, cell, is_wide);
     }
   }
-  state.gathering.gather(::fileno(state.file), state.options.out, [&state] {
-    ::refresh();
-    std::fflush(state.file);
-  });
+  ::refresh();
+  std::fflush(state.file);
   state.drawn = grid;
   // A terminal that hung up refuses even this; ncurses does not tell.
   return ::write(state.options.out, "", 0) == 0;
