@@ -124,7 +124,7 @@ TEST_F(LiveTableTest, SortsByValueWithTheLargestFirst) {
 
   const auto order = table_.shown(view_);
   ASSERT_EQ(order.size(), 2U);
-  EXPECT_EQ(table_.rows()[order[0]].instance, "bread");
+  EXPECT_EQ(order[0]->instance, "bread");
 }
 
 TEST_F(LiveTableTest, KeepsTheSelectedRowOnTheScreen) {
@@ -210,8 +210,15 @@ TEST_F(LiveTableTest, TellsRowsOfTwoProvidersApart) {
   ASSERT_TRUE(fruit);
   look();
 
+  view_.details = false;
   EXPECT_NE(drawn(120, 24).find("rival@"), std::string::npos) << drawn(120, 24);
   EXPECT_NE(drawn(120, 24).find("shop@"), std::string::npos);
+
+  fruit = Instance();
+  selection_->refresh();
+  look();
+  EXPECT_EQ(table_.size(), 3U);
+  EXPECT_EQ(drawn(120, 24).find("shop@"), std::string::npos) << drawn(120, 24);
 }
 
 TEST_F(LiveTableTest, NamesTheWayOutOnTheNarrowestScreen) {

@@ -255,7 +255,7 @@ TEST_F(CliOtherUsers, TheLiveTableRenamesNothing) {
   LiveTable table;
   table.update([&sampler](ValueSink take) { sampler.each_row(take); }, View(), Clock::now());
   Lines names;
-  for (const auto& row : table.rows()) names.push_back(row.counter);
+  for (const LiveRow* const row : table.shown(View())) names.push_back(row->counter);
   std::sort(names.begin(), names.end());
   EXPECT_EQ(names, (Lines{"bakery/loaves", other.at("shop") + ":bakery/loaves"}));
 }

@@ -5,8 +5,8 @@
 
 #include <algorithm>
 #include <cmath>
-#include <numeric>
 #include <set>
+#include <span>
 
 #include "cli/distribution/percentiles.hpp"
 #include "cli/format/kinds.hpp"
@@ -18,44 +18,53 @@
 namespace meterbank::cli {
 namespace {
 
+// What differs from row to row comes first, because keys are compared.
 RowKey key_of(const Value& row) {
   const auto& provider = row.provider();
   const bool is_made_up = row.counter->word == kNoCounter;
-  return {{provider.segment_id[0], provider.segment_id[1], row.row->registered->registration,
-           row.instance().slot, row.instance().generation, row.counter->word},
+  return {{row.instance().slot, row.counter->word, row.instance().generation,
+           row.row->registered->registration, provider.segment_id[0], provider.segment_id[1]},
           is_made_up ? counter_text(row) : std::string()};
 }
 
+// What stays as long as the row is there.
 LiveRow describe(const Value& row, bool raw, Charset charset) {
   const auto clean = [charset](std::string_view text) {
     return escape_for_terminal(text, charset);
   };
   LiveRow live;
-  live.key = key_of(row);
-  live.counter = clean(counter_text(row));
+  live.own_name = clean(counter_text(row));
   live.instance = clean(row.row->instance_label());
+  live.instance_width = display_width(live.instance);
   live.provider = clean(provider_of(row));
   live.unit = clean(raw ? stored_unit(*row.counter) : cooked_unit(*row.counter));
-  // Last words are not what is NOW; get and list have them.
-  if (!row_has_value(row, raw) || row.status() == RowStatus::kDead) {
-    const auto word = status_word(row);
-    live.status = word == "no-rate-yet" ? "-" : std::string(word);
-  } else if (side_of(row.cooked.status) != Quantile::Side::kWithin) {
-    live.status = status_word(row);  // the end of the buckets would pass for the percentile
-  }
-  if (live.status.empty() && row.text.has_value()) live.text = clean(std::string(*row.text));
   live.detail = clean(row.counter->help.empty() ? row.counter->name
                                                 : row.counter->name + ": " + row.counter->help);
   const auto kind = kind_of(*row.counter);
   live.facts =
       fmt::format("{}{}{}: {}; id {}, {}", kind.kind, live.unit.empty() ? "" : " in ", live.unit,
                   kind.phrase, row.counter->id, live.provider.empty() ? "total" : live.provider);
-  live.value = raw ? stored_number(row) : row.cooked.value;
-  live.is_news =
-      raw || row.status() != RowStatus::kFresh || row.cooked.status != CookStatus::kNoNewSample;
   live.raw = raw;
-  live.is_of_hung = row.provider().state == ProviderState::kHung;
   return live;
+}
+
+void take_value(const Value& row, Charset charset, LiveRow& live) {
+  live.status.clear();
+  live.text.reset();
+  // Last words are not what is NOW; get and list have them.
+  if (!row_has_value(row, live.raw) || row.status() == RowStatus::kDead) {
+    const auto word = status_word(row);
+    live.status = word == "no-rate-yet" ? "-" : std::string(word);
+  } else if (side_of(row.cooked.status) != Quantile::Side::kWithin) {
+    live.status = status_word(row);  // the end of the buckets would pass for the percentile
+  }
+  if (live.status.empty() && row.text.has_value()) {
+    live.text = escape_for_terminal(std::string(*row.text), charset);
+  }
+  live.value = live.raw ? stored_number(row) : row.cooked.value;
+  live.is_news = live.raw || row.status() != RowStatus::kFresh ||
+                 row.cooked.status != CookStatus::kNoNewSample;
+  live.is_of_hung = row.provider().state == ProviderState::kHung;
 }
 
 // What a filter is held against.
@@ -150,7 +159,7 @@ Grid grid_of(const std::vector<ScreenLine>& lines, std::size_t width, std::size_
 // ---- History ----
 
 void History::add(double value, bool present, Clock::time_point now) {
-  if (points_.size() == kLength) points_.erase(points_.begin());
+  if (points_.size() == kLength) points_.pop_front();
   points_.push_back({value, present, now});
   if (!present) return;
   maximum_ = ever_present_ ? std::max(maximum_, value) : value;
@@ -210,78 +219,87 @@ bool LiveTable::take_rows(const RowWalk& rows, const View& view, const std::stri
     if (!is_whole) return false;
     if (!filter.empty() && !glob.matches(filtered_text(row))) return true;
     is_whole = rows_.size() < kRowsMax;
-    if (is_whole) rows_.push_back(describe(row, view.raw, charset_));
+    if (is_whole) rows_.push_back(&row_of(row, view.raw));
     return is_whole;
   });
   return is_whole;
 }
 
+LiveRow& LiveTable::row_of(const Value& value, bool raw) {
+  auto key = key_of(value);
+  auto found = known_.find(key);
+  if (found == known_.end()) {
+    found = known_.emplace(std::move(key), describe(value, raw, charset_)).first;
+    has_new_rows_ = true;
+  }
+  take_value(value, charset_, found->second);
+  return found->second;
+}
+
 void LiveTable::update(const RowWalk& rows, const View& view, Clock::time_point now,
                        const std::function<bool()>& is_interrupted) {
+  ++sample_;
   is_cut_ = !take_rows(rows, view, {}, is_interrupted);
   if (is_cut_ && !view.filter.empty()) take_rows(rows, view, view.filter, is_interrupted);
-  std::set<RowKey> present;
-  for (LiveRow& row : rows_) {
-    present.insert(row.key);
-    auto& history = histories_[row.key];
+  for (LiveRow* const row : rows_) {
+    row->sample = sample_;
     // Nothing new from the provider is no news: the picture stands still.
-    if (!row.is_news) {
-      row.status = history.has_now() ? "" : "-";
+    if (!row->is_news) {
+      row->status = row->history.has_now() ? "" : "-";
       continue;
     }
-    history.add(row.value, row.status.empty() && !row.text, now);
+    row->history.add(row->value, row->status.empty() && !row->text, now);
   }
-  std::erase_if(histories_, [&](const auto& entry) { return !present.contains(entry.first); });
-  name_providers_of_twins();
+  const auto left =
+      std::erase_if(known_, [&](const auto& entry) { return entry.second.sample != sample_; });
+  if (has_new_rows_ || left != 0) name_providers_of_twins();
+  has_new_rows_ = false;
+}
+
+void LiveTable::clear() {
+  rows_.clear();
+  known_.clear();
 }
 
 // Rows that would read the same, because several providers have such a set, get their provider's
 // name in front.
 void LiveTable::name_providers_of_twins() {
   const auto by_name = [](const LiveRow* a, const LiveRow* b) {
-    return std::tie(a->counter, a->instance) < std::tie(b->counter, b->instance);
+    return std::tie(a->own_name, a->instance) < std::tie(b->own_name, b->instance);
   };
-  std::multiset<const LiveRow*, decltype(by_name)> names(by_name);
-  for (const auto& row : rows_) names.insert(&row);
-  std::vector<LiveRow*> twins;
-  for (auto& row : rows_) {
-    if (names.count(&row) > 1) twins.push_back(&row);
-  }
-  for (auto* row : twins) {
-    if (!row->provider.empty()) row->counter = row->provider + ":" + row->counter;
+  const std::multiset<const LiveRow*, decltype(by_name)> names(rows_.begin(), rows_.end(), by_name);
+  for (LiveRow* const row : rows_) {
+    const bool is_twin = names.count(row) > 1 && !row->provider.empty();
+    row->counter = is_twin ? row->provider + ":" + row->own_name : row->own_name;
+    row->counter_width = display_width(row->counter);
   }
 }
 
-std::vector<std::size_t> LiveTable::shown(const View& view) const {
-  std::vector<std::size_t> indexes;
+std::vector<const LiveRow*> LiveTable::shown(const View& view) const {
+  std::vector<const LiveRow*> shown;
+  shown.reserve(rows_.size());
   const Glob filter("*" + view.filter + "*");
-  for (std::size_t i = 0; i < rows_.size(); ++i) {
-    const auto& row = rows_[i];
-    if (!view.filter.empty() && !filter.matches(row.counter + " " + row.instance)) continue;
-    const auto& history = histories_.at(row.key);
-    const bool is_zero = row.text ? row.text->empty() : !history.has_now() || history.now() == 0;
+  for (const LiveRow* const row : rows_) {
+    if (!view.filter.empty() && !filter.matches(row->counter + " " + row->instance)) continue;
+    const auto& history = row->history;
+    const bool is_zero = row->text ? row->text->empty() : !history.has_now() || history.now() == 0;
     if (view.hide_zeros && is_zero) continue;
-    indexes.push_back(i);
+    shown.push_back(row);
   }
-  const auto by_name = [&](std::size_t a, std::size_t b) {
-    return std::tie(rows_[a].counter, rows_[a].instance) <
-           std::tie(rows_[b].counter, rows_[b].instance);
+  const auto by_name = [](const LiveRow* a, const LiveRow* b) {
+    return std::tie(a->counter, a->instance) < std::tie(b->counter, b->instance);
   };
-  const auto by_value = [&](std::size_t a, std::size_t b) {
-    const auto& left = histories_.at(rows_[a].key);
-    const auto& right_one = histories_.at(rows_[b].key);
+  const auto by_value = [](const LiveRow* a, const LiveRow* b) {
+    const auto& left = a->history;
+    const auto& right_one = b->history;
     if (left.has_now() != right_one.has_now()) return left.has_now();
     // Texts behind the numbers, and what has neither behind both.
-    if (!left.has_now()) {
-      const auto& text = rows_[a].text;
-      const auto& other = rows_[b].text;
-      return text && (!other || *text < *other);
-    }
-    return left.has_now() && left.now() > right_one.now();
+    if (!left.has_now()) return a->text && (!b->text || *a->text < *b->text);
+    return left.now() > right_one.now();
   };
-  if (view.sorting == Sorting::kByName) std::stable_sort(indexes.begin(), indexes.end(), by_name);
-  if (view.sorting == Sorting::kByValue) std::stable_sort(indexes.begin(), indexes.end(), by_value);
-  return indexes;
+  if (view.sorting == Sorting::kByName) std::stable_sort(shown.begin(), shown.end(), by_name);
+  if (view.sorting == Sorting::kByValue) std::stable_sort(shown.begin(), shown.end(), by_value);
+  return shown;
 }
 
 // Widths of the columns; a column that does not fit any more has none.
@@ -292,15 +310,18 @@ struct LiveTable::Layout {
   std::size_t counter = 0, instance = 0, average = 0, maximum = 0, bars = 0;
   bool is_narrow = false;
 
-  Layout(const LiveTable& table, const View& view, const std::vector<std::size_t>& shown,
-         std::size_t width) {
+  // Names keep their places where a person moves among all rows; numbers have the room that those
+  // on the screen need.
+  Layout(const View& view, std::span<const LiveRow* const> shown,
+         std::span<const LiveRow* const> on_screen, std::size_t width) {
     counter = 7;
+    for (const LiveRow* const row : shown) {
+      counter = std::max(counter, row->counter_width);
+      instance = std::max(instance, row->instance_width);
+    }
     std::size_t needed = 3;  // "NOW"
-    for (const auto index : shown) {
-      const auto& row = table.rows_[index];
-      counter = std::max(counter, display_width(row.counter));
-      instance = std::max(instance, display_width(row.instance));
-      if (!row.text) needed = std::max(needed, display_width(table.now_text(row, view)));
+    for (const LiveRow* const row : on_screen) {
+      if (!row->text) needed = std::max(needed, display_width(now_text(*row, view)));
     }
     needed = std::min<std::size_t>(needed, 24);
     number = std::max<std::size_t>(needed, 10);
@@ -355,13 +376,13 @@ std::string LiveTable::number_text(const LiveRow& row, double value, const View&
   return print_quantity(value, row.unit, view.units);
 }
 
-std::string LiveTable::now_text(const LiveRow& row, const View& view) const {
+std::string LiveTable::now_text(const LiveRow& row, const View& view) {
   if (row.text) return *row.text;
-  return row.status.empty() ? number_text(row, histories_.at(row.key).now(), view) : row.status;
+  return row.status.empty() ? number_text(row, row.history.now(), view) : row.status;
 }
 
-std::string LiveTable::row_line(const LiveRow& row, const View& view, const Layout& layout) const {
-  const auto& history = histories_.at(row.key);
+std::string LiveTable::row_line(const LiveRow& row, const View& view, const Layout& layout) {
+  const auto& history = row.history;
   const auto number = [&](double value) { return number_text(row, value, view); };
   std::string line = (row.is_of_hung ? "!" : " ") + fit(layout.name_of(row), layout.counter);
   if (layout.instance > 0) line += " " + fit(row.instance, layout.instance);
@@ -397,8 +418,8 @@ ScreenLine LiveTable::header(const View& view, const Status& status, std::size_t
 
 std::vector<ScreenLine> LiveTable::render(View& view, const Status& status, std::size_t width,
                                           std::size_t height) const {
-  const auto indexes = shown(view);
-  std::vector<ScreenLine> lines{header(view, status, indexes.size(), width)};
+  const auto rows = shown(view);
+  std::vector<ScreenLine> lines{header(view, status, rows.size(), width)};
   if (view.show_help) {
     add_help(width, lines);
     lines.resize(std::min(lines.size(), height));
@@ -410,25 +431,25 @@ std::vector<ScreenLine> LiveTable::render(View& view, const Status& status, std:
   if (!status.trouble.empty() && height >= 5) lines.push_back({fit("! " + status.trouble, width)});
   const std::size_t above = lines.size() + 1;
   const std::size_t room = height > above + below ? height - above - below : 1;
-  view.selected = indexes.empty() ? 0 : std::min(view.selected, indexes.size() - 1);
+  view.selected = rows.empty() ? 0 : std::min(view.selected, rows.size() - 1);
   view.top = std::min(view.top, view.selected);
   if (view.selected >= view.top + room) view.top = view.selected + 1 - room;
-  if (view.top + room > indexes.size())
-    view.top = indexes.size() > room ? indexes.size() - room : 0;
+  if (view.top + room > rows.size()) view.top = rows.size() > room ? rows.size() - room : 0;
 
-  const Layout layout(*this, view, indexes, width);
+  const std::span<const LiveRow* const> all(rows);
+  const auto on_screen = all.subspan(view.top, std::min(room, rows.size() - view.top));
+  const Layout layout(view, all, on_screen, width);
   lines.push_back({fit(layout.headings(), width), LineLook::kHeading});
 
-  for (std::size_t i = view.top; i < std::min(indexes.size(), view.top + room); ++i) {
-    const bool selected = i == view.selected;
-    lines.push_back({fit((selected ? ">" : " ") + row_line(rows_[indexes[i]], view, layout), width),
+  for (const LiveRow* const row : on_screen) {
+    const bool selected = row == rows[view.selected];
+    lines.push_back({fit((selected ? ">" : " ") + row_line(*row, view, layout), width),
                      selected ? LineLook::kSelected : LineLook::kPlain});
   }
-  if (indexes.empty()) lines.push_back({fit("  no rows", width), LineLook::kFaint});
+  if (rows.empty()) lines.push_back({fit("  no rows", width), LineLook::kFaint});
   while (lines.size() < above + room) lines.push_back({});
 
-  const LiveRow* const row = indexes.empty() ? nullptr : &rows_[indexes[view.selected]];
-  if (details) add_details(row, view, width, lines);
+  if (details) add_details(rows.empty() ? nullptr : rows[view.selected], view, width, lines);
   lines.push_back({fit(keys_line(view, width), width), LineLook::kFaint});
   lines.resize(std::min(lines.size(), height));
   return lines;

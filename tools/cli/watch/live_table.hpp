@@ -7,6 +7,7 @@
 #include <array>
 #include <chrono>
 #include <cstdint>
+#include <deque>
 #include <functional>
 #include <map>
 #include <optional>
@@ -47,7 +48,7 @@ class History {
     bool present;
     Clock::time_point time;
   };
-  std::vector<Point> points_;
+  std::deque<Point> points_;
   double maximum_ = 0;
   bool ever_present_ = false;
 };
@@ -57,16 +58,24 @@ using RowKey = std::pair<std::array<std::uint64_t, 6>, std::string>;
 
 // Texts are cleaned.
 struct LiveRow {
-  RowKey key{};
-  std::string counter, instance, provider;
-  std::string unit;                 // of the shown value
-  std::string status;               // empty if there is a value
-  std::string detail;               // "% Processor Time: share of time ..."
-  std::string facts;                // "kind: rate, unit: {order}/s, id 1"
-  std::optional<std::string> text;  // in place of a number
-  double value = 0;                 // of this sample
-  bool is_news = true;              // false: the provider has not stored a newer one
+  // As long as it is there.
+  std::string own_name;  // of the counter
+  std::string instance, provider;
+  std::string unit;    // of the shown value
+  std::string detail;  // "% Processor Time: share of time ..."
+  std::string facts;   // "kind: rate, unit: {order}/s, id 1"
   bool raw = false;
+  std::string counter;  // own_name, behind the provider's where two rows would read the same
+  std::size_t counter_width = 0;  // cells of it
+  std::size_t instance_width = 0;
+  History history;
+  std::uint64_t sample = 0;  // the last that had it
+
+  // Of that sample.
+  std::string status;               // empty if there is a value
+  std::optional<std::string> text;  // in place of a number
+  double value = 0;
+  bool is_news = true;      // false: the provider has not stored a newer one
   bool is_of_hung = false;  // its provider lives and does not tick
 };
 
@@ -119,12 +128,12 @@ class LiveTable {
               const std::function<bool()>& is_interrupted = {});
   // There were more rows than were taken.
   [[nodiscard]] bool is_cut() const noexcept { return is_cut_; }
-  // Forgets all values, as after a change from cooked to raw ones.
-  void clear_history() { histories_.clear(); }
+  // Forgets all rows, as before a change from cooked to raw values.
+  void clear();
 
-  // Rows that filter and zeros leave, in the order that was asked for, as indexes of rows().
-  [[nodiscard]] std::vector<std::size_t> shown(const View& view) const;
-  [[nodiscard]] const std::vector<LiveRow>& rows() const noexcept { return rows_; }
+  [[nodiscard]] std::size_t size() const noexcept { return rows_.size(); }
+  // Rows that filter and zeros leave, in the order that was asked for.
+  [[nodiscard]] std::vector<const LiveRow*> shown(const View& view) const;
 
   // At most `height` lines of at most `width` cells. Moves `view` so that the selected row exists
   // and is on the screen.
@@ -136,17 +145,20 @@ class LiveTable {
   // False: there are more.
   bool take_rows(const RowWalk& rows, const View& view, const std::string& filter,
                  const std::function<bool()>& is_interrupted);
+  LiveRow& row_of(const Value& value, bool raw);
   void name_providers_of_twins();
   [[nodiscard]] static std::string number_text(const LiveRow& row, double value, const View& view);
-  [[nodiscard]] std::string now_text(const LiveRow& row, const View& view) const;
+  [[nodiscard]] static std::string now_text(const LiveRow& row, const View& view);
   [[nodiscard]] ScreenLine header(const View& view, const Status& status, std::size_t shown,
                                   std::size_t width) const;
-  [[nodiscard]] std::string row_line(const LiveRow& row, const View& view,
-                                     const Layout& layout) const;
+  [[nodiscard]] static std::string row_line(const LiveRow& row, const View& view,
+                                            const Layout& layout);
 
   Charset charset_;
-  std::vector<LiveRow> rows_;
-  std::map<RowKey, History> histories_;
+  std::map<RowKey, LiveRow> known_;
+  std::vector<LiveRow*> rows_;  // of known_, as listed
+  std::uint64_t sample_ = 0;
+  bool has_new_rows_ = false;
   bool is_cut_ = false;
 };
 

@@ -193,7 +193,7 @@ class LiveSession {
         view_.selected = 0;
         break;
       case Key::kEnd:
-        view_.selected = table_.rows().size();
+        view_.selected = table_.size();
         break;
       case Key::kEscape:
         view_.filter.clear();
@@ -230,7 +230,7 @@ class LiveSession {
         view_.selected = 0;
         break;
       case 'G':
-        view_.selected = table_.rows().size();
+        view_.selected = table_.size();
         break;
       case '/':
         view_.editing_filter = true;
@@ -245,7 +245,7 @@ class LiveSession {
         break;
       case 'r':
         view_.raw = !view_.raw;
-        table_.clear_history();
+        table_.clear();
         show_sample(Clock::now());
         break;
       case 'e':

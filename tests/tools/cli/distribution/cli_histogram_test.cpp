@@ -258,11 +258,10 @@ TEST_F(LiveKitchen, TextsAreSortedBehindTheNumbers) {
 
   const auto shown = table_.shown(view_);
   std::vector<std::string> texts;
-  for (const auto index : shown) {
-    const auto& row = table_.rows()[index];
-    if (row.text) texts.push_back(*row.text);
+  for (const LiveRow* const row : shown) {
+    if (row->text) texts.push_back(*row->text);
   }
-  EXPECT_EQ(table_.rows()[shown[0]].counter, "dishes/balance");
+  EXPECT_EQ(shown[0]->counter, "dishes/balance");
   EXPECT_EQ(texts, (std::vector<std::string>{"", "b", "c"}));
 
   view_.hide_zeros = true;
