@@ -242,7 +242,7 @@ class CutOfEachForm : public CutTest, public testing::WithParamInterface<bool> {
     instances_.erase(instances_.begin() + 37);
     instances_.erase(instances_.begin() + 13);
   }
-  // Of every second row, so that some rows are older than the epoch and some are not.
+  // Writes to every second row, so that a cut has rows that changed after the epoch and others.
   void write(std::uint64_t wave) {
     for (std::uint64_t row = wave % 2; row < instances_.size(); row += 2) {
       instances_[row].update([&](Values& values) noexcept {

@@ -122,9 +122,9 @@ struct Window {
 // How many of the oldest moments need not be written, because they are known where the JSON goes. A
 // list that is too short says 0 of the rest.
 struct KnownMoments {
-  std::vector<std::size_t> plots;                // of each plot
-  std::vector<std::vector<std::size_t>> trends;  // of each line of each section
-  std::size_t heat = 0;
+  std::vector<std::size_t> plots;                // one number for each plot
+  std::vector<std::vector<std::size_t>> trends;  // a list for each section, a number for each line
+  std::size_t heat = 0;                          // columns of the heat map
 };
 
 // One JSON object, with the names of the members above. A value that is not a number is null.

@@ -73,6 +73,7 @@ class RowBlocks {
 
 // The blocks of the rows of a run. Where its slots are consecutive, addresses follow from the first
 // block, and what is known of the row is not read: with many rows that costs more than the block.
+// block_parts() for each of them would make a row of a cut take 17 ns, not 5.
 class RunBlocks {
  public:
   // Precondition: the selection is not sharded.

@@ -24,7 +24,8 @@ class LiveTableTest : public CliTest {
       sampler_.emplace(*selection_);
     }
     sampler_->take();
-    table_.update([this](ValueSink take) { sampler_->each_row(take); }, view_, Clock::now());
+    table_.update([this](ValueSink take) { sampler_->each_row(take); }, selection_->query.version(),
+                  view_, Clock::now());
   }
   [[nodiscard]] std::vector<ScreenLine> draw(std::size_t width, std::size_t height) {
     Status status;
@@ -102,6 +103,23 @@ TEST_F(LiveTableTest, ShowsTheIdOfRowsThatShareAName) {
   EXPECT_EQ(table_.shown(view_).size(), 3U);
   EXPECT_EQ(text.find("fruit#1"), std::string::npos) << text;
   EXPECT_NE(text.find("20"), std::string::npos) << text;
+}
+
+TEST_F(LiveTableTest, ARowGetsItsIdWhenAnotherOneTakesItsName) {
+  provider_.emplace(*Provider::create({.name = "shop", .directory = directory_}));
+  CountersetSpec spec = kSales;
+  spec.identity = InstanceIdentity::kNameAndId;
+  sales_ = *provider_->add(spec);
+  aisles_.push_back(*sales_.create_instance("fruit", {.id = 1}));
+  look();
+  view_.details = false;
+  EXPECT_EQ(drawn(120, 24).find("fruit#1"), std::string::npos) << drawn(120, 24);
+
+  aisles_.push_back(*sales_.create_instance("fruit", {.id = 2}));
+  selection_->refresh();
+  look();
+
+  EXPECT_NE(drawn(120, 24).find("fruit#1"), std::string::npos) << drawn(120, 24);
 }
 
 TEST_F(LiveTableTest, HidesZerosOnRequest) {

@@ -253,7 +253,8 @@ TEST_F(CliOtherUsers, TheLiveTableRenamesNothing) {
   Sampler sampler(*selection);
   sampler.take();
   LiveTable table;
-  table.update([&sampler](ValueSink take) { sampler.each_row(take); }, View(), Clock::now());
+  table.update([&sampler](ValueSink take) { sampler.each_row(take); }, selection->query.version(),
+               View(), Clock::now());
   Lines names;
   for (const LiveRow* const row : table.shown(View())) names.push_back(row->counter);
   std::sort(names.begin(), names.end());

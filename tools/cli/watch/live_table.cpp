@@ -27,13 +27,13 @@ RowKey key_of(const Value& row) {
           is_made_up ? counter_text(row) : std::string()};
 }
 
-// What stays as long as the row is there.
-LiveRow describe(const Value& row, bool raw, Charset charset) {
+// Leaves `counter` to name_providers_of_twins().
+void describe(const Value& row, bool raw, Charset charset, LiveRow& live) {
   const auto clean = [charset](std::string_view text) {
     return escape_for_terminal(text, charset);
   };
-  LiveRow live;
   live.own_name = clean(counter_text(row));
+  live.counter.clear();
   live.instance = clean(row.row->instance_label());
   live.instance_width = display_width(live.instance);
   live.provider = clean(provider_of(row));
@@ -44,15 +44,13 @@ LiveRow describe(const Value& row, bool raw, Charset charset) {
   live.facts =
       fmt::format("{}{}{}: {}; id {}, {}", kind.kind, live.unit.empty() ? "" : " in ", live.unit,
                   kind.phrase, row.counter->id, live.provider.empty() ? "total" : live.provider);
-  live.raw = raw;
-  return live;
 }
 
-void take_value(const Value& row, Charset charset, LiveRow& live) {
+void take_value(const Value& row, bool raw, Charset charset, LiveRow& live) {
   live.status.clear();
   live.text.reset();
   // Last words are not what is NOW; get and list have them.
-  if (!row_has_value(row, live.raw) || row.status() == RowStatus::kDead) {
+  if (!row_has_value(row, raw) || row.status() == RowStatus::kDead) {
     const auto word = status_word(row);
     live.status = word == "no-rate-yet" ? "-" : std::string(word);
   } else if (side_of(row.cooked.status) != Quantile::Side::kWithin) {
@@ -61,9 +59,9 @@ void take_value(const Value& row, Charset charset, LiveRow& live) {
   if (live.status.empty() && row.text.has_value()) {
     live.text = escape_for_terminal(std::string(*row.text), charset);
   }
-  live.value = live.raw ? stored_number(row) : row.cooked.value;
-  live.is_news = live.raw || row.status() != RowStatus::kFresh ||
-                 row.cooked.status != CookStatus::kNoNewSample;
+  live.value = raw ? stored_number(row) : row.cooked.value;
+  live.is_news =
+      raw || row.status() != RowStatus::kFresh || row.cooked.status != CookStatus::kNoNewSample;
   live.is_of_hung = row.provider().state == ProviderState::kHung;
 }
 
@@ -226,18 +224,16 @@ bool LiveTable::take_rows(const RowWalk& rows, const View& view, const std::stri
 }
 
 LiveRow& LiveTable::row_of(const Value& value, bool raw) {
-  auto key = key_of(value);
-  auto found = known_.find(key);
-  if (found == known_.end()) {
-    found = known_.emplace(std::move(key), describe(value, raw, charset_)).first;
-    has_new_rows_ = true;
-  }
-  take_value(value, charset_, found->second);
-  return found->second;
+  LiveRow& live = known_[key_of(value)];
+  if (live.version != version_) describe(value, raw, charset_, live);
+  live.version = version_;
+  take_value(value, raw, charset_, live);
+  return live;
 }
 
-void LiveTable::update(const RowWalk& rows, const View& view, Clock::time_point now,
-                       const std::function<bool()>& is_interrupted) {
+void LiveTable::update(const RowWalk& rows, std::uint64_t version, const View& view,
+                       Clock::time_point now, const std::function<bool()>& is_interrupted) {
+  version_ = version;
   ++sample_;
   is_cut_ = !take_rows(rows, view, {}, is_interrupted);
   if (is_cut_ && !view.filter.empty()) take_rows(rows, view, view.filter, is_interrupted);
@@ -252,8 +248,9 @@ void LiveTable::update(const RowWalk& rows, const View& view, Clock::time_point 
   }
   const auto left =
       std::erase_if(known_, [&](const auto& entry) { return entry.second.sample != sample_; });
-  if (has_new_rows_ || left != 0) name_providers_of_twins();
-  has_new_rows_ = false;
+  const bool has_new_names = std::any_of(rows_.begin(), rows_.end(),
+                                         [](const LiveRow* row) { return row->counter.empty(); });
+  if (has_new_names || left != 0) name_providers_of_twins();
 }
 
 void LiveTable::clear() {
@@ -371,7 +368,7 @@ struct LiveTable::Layout {
 };
 
 std::string LiveTable::number_text(const LiveRow& row, double value, const View& view) {
-  if (row.raw)
+  if (view.raw)
     return value == std::trunc(value) ? fmt::format("{:.0f}", value) : print_exact(value);
   return print_quantity(value, row.unit, view.units);
 }

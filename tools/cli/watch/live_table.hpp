@@ -58,20 +58,21 @@ using RowKey = std::pair<std::array<std::uint64_t, 6>, std::string>;
 
 // Texts are cleaned.
 struct LiveRow {
-  // As long as it is there.
-  std::string own_name;  // of the counter
-  std::string instance, provider;
-  std::string unit;    // of the shown value
-  std::string detail;  // "% Processor Time: share of time ..."
-  std::string facts;   // "kind: rate, unit: {order}/s, id 1"
-  bool raw = false;
+  // These stay while the rows of the query do.
+  std::optional<std::uint64_t> version;  // of the query for which they were made
+  std::string own_name;                  // the counter's
   std::string counter;  // own_name, behind the provider's where two rows would read the same
-  std::size_t counter_width = 0;  // cells of it
+  std::string instance, provider;
+  std::string unit;               // the unit of the value that is shown
+  std::string detail;             // "% Processor Time: share of time ..."
+  std::string facts;              // "kind: rate, unit: {order}/s, id 1"
+  std::size_t counter_width = 0;  // in cells, as all widths
   std::size_t instance_width = 0;
-  History history;
-  std::uint64_t sample = 0;  // the last that had it
 
-  // Of that sample.
+  History history;
+
+  // What the newest sample says.
+  std::uint64_t sample = 0;         // its number
   std::string status;               // empty if there is a value
   std::optional<std::string> text;  // in place of a number
   double value = 0;
@@ -124,7 +125,8 @@ class LiveTable {
   // Takes over the rows of a sample; rows that are no longer there are forgotten. Of more than
   // kRowsMax rows it takes the first that the filter leaves, and looks for these among all: that
   // takes time, and ends early once `is_interrupted` says so.
-  void update(const RowWalk& rows, const View& view, Clock::time_point now,
+  // `version` is that of the query: when it changes, rows may have other names.
+  void update(const RowWalk& rows, std::uint64_t version, const View& view, Clock::time_point now,
               const std::function<bool()>& is_interrupted = {});
   // There were more rows than were taken.
   [[nodiscard]] bool is_cut() const noexcept { return is_cut_; }
@@ -156,9 +158,9 @@ class LiveTable {
 
   Charset charset_;
   std::map<RowKey, LiveRow> known_;
-  std::vector<LiveRow*> rows_;  // of known_, as listed
+  std::vector<LiveRow*> rows_;  // in known_, in the order of the list
+  std::uint64_t version_ = 0;
   std::uint64_t sample_ = 0;
-  bool has_new_rows_ = false;
   bool is_cut_ = false;
 };
 

@@ -124,10 +124,11 @@ class LiveSession {
     const RowWalk all = [this](ValueSink take) { sampler_.each_row(take); };
     // A percentile is stored nowhere.
     const RowWalk with_percentiles = [&](ValueSink take) { percentile_rows_.each(all, take); };
-    table_.update(view_.raw ? all : with_percentiles, view_, now, [this] {
-      wants_search_ = screen_.has_input();
-      return wants_search_;
-    });
+    table_.update(view_.raw ? all : with_percentiles, selection_.query.version(), view_, now,
+                  [this] {
+                    wants_search_ = screen_.has_input();
+                    return wants_search_;
+                  });
   }
 
   bool draw() {

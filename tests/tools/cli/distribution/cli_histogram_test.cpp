@@ -190,7 +190,7 @@ class LiveKitchen : public KitchenTest {
     sampler_->take();
     const RowWalk stored = [this](ValueSink take) { sampler_->each_row(take); };
     const RowWalk shown = [&](ValueSink take) { percentiles_.each(stored, take); };
-    table_.update(view_.raw ? stored : shown, view_, Clock::now());
+    table_.update(view_.raw ? stored : shown, selection_->query.version(), view_, Clock::now());
   }
   // The line of a row, without what stands around it.
   [[nodiscard]] std::string line(const std::string& counter, std::size_t width = 120) {

@@ -16,7 +16,10 @@
 
 #include <array>
 #include <clocale>
+#include <cstdint>
 #include <cstring>
+#include <fstream>
+#include <optional>
 #include <regex>
 #include <sstream>
 
@@ -134,6 +137,35 @@ TEST_F(ScreenTest, SendsNoMoreThan1500BytesWhenTenRowsChange) {
   EXPECT_LE(most, 1500U);
   EXPECT_GT(most, 200U);
   RecordProperty("bytes_at_most", static_cast<int>(most));
+}
+
+// Of this process so far; nothing where the kernel does not count them.
+std::optional<std::uint64_t> writes_made() {
+  std::ifstream counts("/proc/self/io");
+  std::string name;
+  std::uint64_t count = 0;
+  while (counts >> name >> count) {
+    if (name == "syscw:") return count;
+  }
+  return std::nullopt;
+}
+
+TEST_F(ScreenTest, WritesAPictureWithAFewSystemCalls) {
+  const OwnTerminal terminal(120, 40);
+  const auto screen = open(terminal);
+  SKIP_WITHOUT_NCURSES(screen);
+  if (!writes_made()) GTEST_SKIP() << "this kernel does not count system calls";
+  const auto draw = [&](std::size_t moment) {
+    const auto drawing = draw_picture(busy_set(30, moment), {}, screen->style(), 120, 40);
+    EXPECT_TRUE(screen->draw(drawing.grid));
+    EXPECT_GT(terminal.received().size(), 2000U);
+  };
+  draw(0);
+
+  const std::uint64_t before = *writes_made();
+  draw(1);
+
+  EXPECT_LE(*writes_made() - before, 5U);
 }
 
 TEST_F(ScreenTest, SendsNothingWhenNothingChanged) {
