@@ -143,8 +143,6 @@ struct Lease {
   std::vector<Revoker> revokers = {};
   std::shared_ptr<const std::vector<Piece>> pieces = {};  // of its plan
   bool is_waiting = false;                                // stands in the queue
-  // When the books refused it last and no lease could give way, as MachineBook::clock(). 0: never.
-  std::uint64_t refused_at = 0;
 
   [[nodiscard]] pmu::LeaseState state() const noexcept { return state_; }
   [[nodiscard]] bool has(std::uint32_t flag) const noexcept {
@@ -161,8 +159,9 @@ struct Lease {
   }
 
  private:
-  friend class LeaseTable;  // counts what state leases are in
+  friend class LeaseTable;  // counts what state leases are in, and knows which were handed out
   pmu::LeaseState state_ = pmu::LeaseState::kNone;
+  bool is_touched_ = false;
 };
 
 // Under which number books know a carrier. A lease's own number stands there for what of it names

@@ -5,6 +5,8 @@
 
 #include <nlohmann/json.hpp>
 #include <set>
+#include <utility>
+#include <vector>
 
 #include "../scripted_kernel.hpp"
 #include "arbiter/core/leases/pieces.hpp"
@@ -96,6 +98,27 @@ TEST_F(LeaseTables, KeepsAnEndedLeaseUntilItIsForgotten) {
   EXPECT_EQ(table.find_present(number), nullptr);
   table.forget_ended();
   EXPECT_EQ(table.find(number), nullptr);
+}
+
+TEST_F(LeaseTables, NamesOnceWhatWasHandedOutToBeChanged) {
+  const LeaseNumber one = add().number;
+  const LeaseNumber two = add().number;
+  EXPECT_EQ(table.take_touched(), (std::vector<LeaseNumber>{one, two}));
+  EXPECT_TRUE(table.take_touched().empty());
+
+  EXPECT_EQ(std::as_const(table).at(one).number, one);
+  EXPECT_TRUE(table.take_touched().empty()) << "it could only be read";
+  table.at(two).deadline_ns = 7;
+  static_cast<void>(table.find_present(two));
+  EXPECT_EQ(table.take_touched(), std::vector<LeaseNumber>{two});
+}
+
+TEST_F(LeaseTables, NamesALeaseThatHasEnded) {
+  Lease& lease = add();
+  static_cast<void>(table.take_touched());
+  table.become(lease, pmu::LeaseState::kNone);
+
+  EXPECT_EQ(table.take_touched(), std::vector<LeaseNumber>{lease.number});
 }
 
 TEST_F(LeaseTables, CountsLeasesAndWaitsOfEachUser) {

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <list>
+#include <vector>
 
 #include "../scripted_kernel.hpp"
 
@@ -29,8 +30,15 @@ class WaitLines : public testing::Test {
     return lease;
   }
 
+  std::vector<LeaseNumber> walked() {
+    std::vector<LeaseNumber> numbers;
+    line.walk(book, [&](LeaseNumber number) { numbers.push_back(number); });
+    return numbers;
+  }
+
   std::list<Lease> leases;
   WaitLine line{kAgeing};
+  MachineBook book = MachineBook::open(small_machine()).value();
 };
 
 TEST_F(WaitLines, ServesHigherClassesFirstAndThenEarlierArrivals) {
@@ -98,16 +106,56 @@ TEST_F(WaitLines, CountsThoseAhead) {
 
 TEST_F(WaitLines, TakesALeaseOnceAndLetsItLeaveOnce) {
   Lease& lease = join(pmu::Priority::kBatch);
-  lease.refused_at = 7;
+  line.note_refusal(lease, book.clock());
   line.join(lease);
   EXPECT_EQ(line.size(), 1U);
-  EXPECT_EQ(lease.refused_at, 7U) << "nothing has changed for it";
+  EXPECT_TRUE(walked().empty()) << "nothing has changed for it";
   line.leave(lease);
   line.leave(lease);
 
   EXPECT_TRUE(line.empty());
   line.join(lease);
-  EXPECT_EQ(lease.refused_at, 0U) << "what it was told before it left is out of date";
+  EXPECT_EQ(walked(), std::vector<LeaseNumber>{1})
+      << "what it was told before it left is out of date";
+}
+
+TEST_F(WaitLines, WalkToThoseForWhomSomethingHasChanged) {
+  const Lease& here = join(pmu::Priority::kBatch, 0, 1);
+  const Lease& there = join(pmu::Priority::kBatch, 0, 2);
+  const Lease& both = join(pmu::Priority::kBatch, 0, 3);
+  EXPECT_EQ(walked(), (std::vector<LeaseNumber>{1, 2, 3})) << "none was refused yet";
+  for (const Lease* one : {&here, &there, &both}) line.note_refusal(*one, book.clock());
+  EXPECT_TRUE(walked().empty());
+
+  book.touch(here.plan);
+  EXPECT_EQ(walked(), (std::vector<LeaseNumber>{1, 3}));
+  line.note_refusal(here, book.clock());
+  EXPECT_EQ(walked(), std::vector<LeaseNumber>{3});
+  line.note_refusal(there, 0);
+  EXPECT_EQ(walked(), (std::vector<LeaseNumber>{2, 3}));
+}
+
+TEST_F(WaitLines, WalkToThoseBehindForWhomSomethingChangesOnTheWay) {
+  join(pmu::Priority::kBatch, 0, 2);
+  const Lease& behind = join(pmu::Priority::kBatch, 0, 1);
+  line.note_refusal(behind, book.clock());
+  std::vector<LeaseNumber> numbers;
+  line.walk(book, [&](LeaseNumber number) {
+    numbers.push_back(number);
+    book.touch(behind.plan);
+  });
+
+  EXPECT_EQ(numbers, (std::vector<LeaseNumber>{1, 2}));
+}
+
+TEST_F(WaitLines, AlwaysWalkToThoseWhoseCountersMayComeFreeElsewhere) {
+  Lease& shared = join(pmu::Priority::kBatch);
+  shared.asked.head.flags |= pmu::kAllocateShares;
+  Lease& sliced = join(pmu::Priority::kBatch);
+  sliced.asked.head.duty_permille = 500;
+  for (const Lease* one : {&shared, &sliced}) line.note_refusal(*one, book.clock());
+
+  EXPECT_EQ(walked(), (std::vector<LeaseNumber>{1, 2}));
 }
 
 TEST_F(WaitLines, NamesRivalsAheadThatWantTheSameCounters) {

@@ -170,6 +170,22 @@ TEST_F(KernelCounterSets, AreLookedAtLessOftenTheLongerTheKernelKeepsThem) {
   EXPECT_TRUE(counters.confirmed(number, true, 5 * kConfirm));
 }
 
+TEST_F(KernelCounterSets, KnowWhenTheFirstLookIsDue) {
+  const CarrierNumber one = open_for_real();
+  const CarrierNumber other = open_for_real();
+  EXPECT_EQ(counters.next_ns(), 0U);
+  counters.look_again_at(one, 30);
+  counters.look_again_at(other, 20);
+  EXPECT_EQ(counters.next_ns(), 20U);
+  EXPECT_EQ(counters.due(19), std::vector<CarrierNumber>{});
+  EXPECT_EQ(counters.due(30), (std::vector<CarrierNumber>{one, other})) << "by number";
+
+  counters.look_again_at(other, 0);
+  EXPECT_EQ(counters.next_ns(), 30U);
+  counters.forget(one);
+  EXPECT_EQ(counters.next_ns(), 0U);
+}
+
 TEST_F(KernelCounterSets, ShowWhetherAHolderCountsOnAfterItsFence) {
   for (const bool counts_on : {false, true}) {
     const CarrierNumber number = open_for_real();
@@ -201,6 +217,7 @@ TEST_F(KernelCounterSets, LoadWhatTheySaved) {
   EXPECT_EQ(again, saved);
   EXPECT_EQ(loaded.at(open_one).state(), CarrierState::kOpen);
   EXPECT_EQ(loaded.next_number(), counters.next_number());
+  EXPECT_EQ(loaded.next_ns(), 10 + kConfirm);
 }
 
 TEST_F(KernelCounterSets, RefuseASavedCarrierWithoutAReadingOfEachCounter) {

@@ -14,16 +14,30 @@ namespace {
 }  // namespace
 
 LeaseTable::LeaseTable(std::uint16_t epoch, std::uint32_t leases_max, const Policy& policy)
-    : epoch_(epoch), leases_max_(leases_max), classes_(policy.classes) {}
+    : epoch_(epoch),
+      leases_max_(leases_max),
+      classes_(policy.classes),
+      by_number_(leases_max, nullptr) {}
 
 Lease* LeaseTable::find(LeaseNumber number) {
-  const auto found = leases_.find(number);
-  return found == leases_.end() ? nullptr : &found->second;
+  Lease* lease = number < leases_max_ ? by_number_[number] : nullptr;
+  if (lease != nullptr) touch(*lease);
+  return lease;
 }
 
 const Lease* LeaseTable::find(LeaseNumber number) const {
-  const auto found = leases_.find(number);
-  return found == leases_.end() ? nullptr : &found->second;
+  return number < leases_max_ ? by_number_[number] : nullptr;
+}
+
+void LeaseTable::touch(Lease& lease) {
+  if (!std::exchange(lease.is_touched_, true)) touched_.push_back(lease.number);
+}
+
+std::vector<LeaseNumber> LeaseTable::take_touched() {
+  for (const LeaseNumber number : touched_) {
+    if (by_number_[number] != nullptr) by_number_[number]->is_touched_ = false;
+  }
+  return std::exchange(touched_, {});
 }
 
 Lease* LeaseTable::find_present(LeaseNumber number) {
@@ -47,7 +61,7 @@ std::optional<LeaseNumber> LeaseTable::free_number() const {
   const std::uint32_t numbers = leases_max_ - 1;
   for (std::uint32_t tried = 0; tried < numbers; ++tried) {
     const auto candidate = static_cast<LeaseNumber>(1 + (next_arrival_ + tried) % numbers);
-    if (leases_.contains(candidate)) continue;
+    if (by_number_[candidate] != nullptr) continue;
     const auto found = generations_.find(candidate);
     // A number whose generations are used up would repeat its tokens.
     if (found == generations_.end() || found->second != ~std::uint32_t{0}) return candidate;
@@ -62,6 +76,8 @@ Lease& LeaseTable::add(Lease lease) {
   lease.state_ = pmu::LeaseState::kQueued;
   const LeaseNumber number = lease.number;
   Lease& placed = leases_.insert_or_assign(number, std::move(lease)).first->second;
+  by_number_[number] = &placed;
+  touch(placed);
   count_in(placed, tally_);
   return placed;
 }
@@ -72,6 +88,7 @@ void LeaseTable::renew_token(Lease& lease) {
 
 bool LeaseTable::become(Lease& lease, pmu::LeaseState state) {
   if (lease.state() == state) return false;
+  touch(lease);
   count_out(lease);
   lease.state_ = state;
   count_in(lease, tally_);
@@ -83,6 +100,7 @@ void LeaseTable::forget_ended() {
   for (const LeaseNumber number : std::exchange(ended_, {})) {
     const auto found = leases_.find(number);
     if (found != leases_.end() && found->second.state() == pmu::LeaseState::kNone) {
+      by_number_[number] = nullptr;
       leases_.erase(found);
     }
   }

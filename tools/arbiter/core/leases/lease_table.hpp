@@ -2,7 +2,8 @@
 //
 // All leases, their numbers and tokens, and what is counted of them as they change, so that no step
 // looks at all of them. A lease changes its state only here; so the counts cannot drift from the
-// leases.
+// leases. A lease whose other parts are changed was handed out here to be changed, so it is known
+// which leases may have changed.
 #pragma once
 
 #include <array>
@@ -34,13 +35,12 @@ class LeaseTable {
   // ---- The leases ----
   // A lease that has ended stays until forget_ended(), in state kNone.
   [[nodiscard]] const Leases& all() const noexcept { return leases_; }
-  [[nodiscard]] auto begin() noexcept { return leases_.begin(); }
-  [[nodiscard]] auto end() noexcept { return leases_.end(); }
   [[nodiscard]] auto begin() const noexcept { return leases_.begin(); }
   [[nodiscard]] auto end() const noexcept { return leases_.end(); }
-  [[nodiscard]] bool contains(LeaseNumber number) const { return leases_.contains(number); }
-  [[nodiscard]] Lease& at(LeaseNumber number) { return leases_.at(number); }
-  [[nodiscard]] const Lease& at(LeaseNumber number) const { return leases_.at(number); }
+  [[nodiscard]] bool contains(LeaseNumber number) const { return find(number) != nullptr; }
+  // Precondition: there is one.
+  [[nodiscard]] Lease& at(LeaseNumber number) { return *find(number); }
+  [[nodiscard]] const Lease& at(LeaseNumber number) const { return *find(number); }
   // Null: there is none.
   [[nodiscard]] Lease* find(LeaseNumber number);
   [[nodiscard]] const Lease* find(LeaseNumber number) const;
@@ -61,6 +61,8 @@ class LeaseTable {
   bool become(Lease& lease, pmu::LeaseState state);
   // Precondition: none of those that have ended waits.
   void forget_ended();
+  // Each lease that was handed out to be changed since the last call, once.
+  [[nodiscard]] std::vector<LeaseNumber> take_touched();
 
   // ---- What is counted of them ----
   void adopt(const Policy& policy);
@@ -85,6 +87,7 @@ class LeaseTable {
   };
 
   [[nodiscard]] std::optional<LeaseNumber> free_number() const;
+  void touch(Lease& lease);
   void count_in(const Lease& lease, Tally& counts) const;
   void count_out(const Lease& lease);
   [[nodiscard]] Tally counted_anew() const;
@@ -93,9 +96,11 @@ class LeaseTable {
   std::uint32_t leases_max_;
   std::array<ClassRules, 4> classes_;
   Leases leases_;
+  std::vector<Lease*> by_number_;                     // the same; null: there is none
   std::map<LeaseNumber, std::uint32_t> generations_;  // the last one of each number
   std::uint64_t next_arrival_ = 1;
   std::vector<LeaseNumber> ended_;  // have no holder any more
+  std::vector<LeaseNumber> touched_;
   Tally tally_;
 };
 

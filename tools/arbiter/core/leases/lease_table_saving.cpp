@@ -127,14 +127,17 @@ bool LeaseTable::load(const json& from, const Machine& machine) {
   }
   for (const json& one : from.at("leases")) {
     std::optional<Lease> lease = lease_from(one);
-    if (!lease || leases_.contains(lease->number)) return false;
+    if (!lease || lease->number >= leases_max_ || contains(lease->number)) return false;
     std::optional<Plan> plan = plan_of(lease->asked, machine);
     if (!plan || !set_places(*plan, one.at("places"))) return false;
     set_plan(*lease, std::move(*plan));
     lease->state_ = one.at("state").get<pmu::LeaseState>();
     if (lease->state() == pmu::LeaseState::kNone) ended_.push_back(lease->number);
     count_in(*lease, tally_);
-    leases_.emplace(lease->number, std::move(*lease));
+    const LeaseNumber number = lease->number;
+    Lease& placed = leases_.emplace(number, std::move(*lease)).first->second;
+    by_number_[number] = &placed;
+    touch(placed);
   }
   return true;
 }

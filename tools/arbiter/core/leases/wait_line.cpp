@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "arbiter/core/leases/pieces.hpp"
+
 namespace meterbank::arbiter {
 
 bool overlap(const Plan& one, const Plan& other) {
@@ -20,6 +22,7 @@ bool overlap(const Plan& one, const Plan& other) {
 
 WaitLine::Reach WaitLine::Reach::of(const Plan& plan) {
   Reach reach{.cpu_first = kCpusMax, .has_units = plan.has_units()};
+  if (!plan.parts.empty()) reach.pmu = plan.parts.front().pmu;
   for (const PmuDemand& part : plan.parts) {
     reach.pmus |= std::uint64_t{1} << std::min(part.pmu, PmuIndex{63});
     part.cpus.all_of([&](std::uint32_t cpu) {
@@ -28,6 +31,7 @@ WaitLine::Reach WaitLine::Reach::of(const Plan& plan) {
       return true;
     });
   }
+  reach.is_one_place = plan.parts.size() == 1 && reach.cpu_first == reach.cpu_last;
   return reach;
 }
 
@@ -54,8 +58,8 @@ void WaitLine::set_time(Nanoseconds now) {
 
 void WaitLine::join(Lease& lease) {
   if (std::exchange(lease.is_waiting, true)) return;
-  lease.refused_at = 0;
   const Waiting self{.priority_class = class_of(lease),
+                     .number = lease.number,
                      .arrival = lease.arrival,
                      .lease = &lease,
                      .reach = Reach::of(lease.plan)};
@@ -65,7 +69,8 @@ void WaitLine::join(Lease& lease) {
 
 void WaitLine::leave(Lease& lease) {
   if (!std::exchange(lease.is_waiting, false)) return;
-  std::erase_if(line_, [&](const Waiting& one) { return one.lease == &lease; });
+  const auto place = find(lease);
+  if (place != line_.end()) line_.erase(place);
 }
 
 std::vector<LeaseNumber> WaitLine::in_order() const {
@@ -75,11 +80,23 @@ std::vector<LeaseNumber> WaitLine::in_order() const {
   return order;
 }
 
-std::vector<Lease*> WaitLine::leases_in_order() const {
-  std::vector<Lease*> order;
-  order.reserve(line_.size());
-  for (const Waiting& one : line_) order.push_back(one.lease);
-  return order;
+bool WaitLine::Waiting::is_hopeless(const MachineBook& book) const {
+  if (refused_at == 0) return false;
+  if (reach.is_one_place) return !book.has_changed_at(reach.pmu, reach.cpu_first, refused_at);
+  return !book.has_changed(lease->plan, refused_at);
+}
+
+std::vector<WaitLine::Waiting>::iterator WaitLine::find(const Lease& lease) {
+  const Waiting self{.priority_class = class_of(lease), .arrival = lease.arrival, .reach = {}};
+  const auto place = std::lower_bound(line_.begin(), line_.end(), self, goes_before);
+  return place != line_.end() && place->lease == &lease ? place : line_.end();
+}
+
+void WaitLine::note_refusal(const Lease& lease, std::uint64_t clock) {
+  // Shared counters, units and turns may come free elsewhere.
+  const bool may_come_elsewhere = may_share(lease) || lease.is_sliced() || lease.plan.has_units();
+  const auto place = find(lease);
+  if (place != line_.end()) place->refused_at = may_come_elsewhere ? 0 : clock;
 }
 
 std::uint32_t WaitLine::count_ahead_of(const Lease& lease) const {

@@ -38,14 +38,7 @@ void Arbiter::received(ClientNumber client, std::uint64_t id, const pmu::ClientM
   path_->settle();
 }
 
-void Arbiter::heartbeat(ClientNumber client, Nanoseconds stamp) {
-  for (auto& [number, lease] : path_->leases_) {
-    // A client that writes the future into its page gets no more than the present for it.
-    if (lease.client == client && stamp > lease.heartbeat_ns) {
-      lease.heartbeat_ns = std::min(stamp, path_->now_);
-    }
-  }
-}
+void Arbiter::heartbeat(ClientNumber client, Nanoseconds stamp) { path_->heartbeat(client, stamp); }
 
 void Arbiter::opened(CarrierNumber carrier, const OpenOutcome& outcome, Nanoseconds now) {
   path_->at(now);

@@ -14,11 +14,6 @@ void take_earlier(std::optional<Nanoseconds>& due, Nanoseconds time) {
   if (time != 0 && (!due || time < *due)) due = time;
 }
 
-// Whether the arbiter or a client must act before this lease's deadline.
-[[nodiscard]] bool has_to_act(const Lease& lease) {
-  return term_end(lease) != 0 || (lease.is_held() && lease.deadline_ns != 0);
-}
-
 [[nodiscard]] ArbiterOptions with_limits(ArbiterOptions options) {
   options.leases_max = std::clamp(options.leases_max, std::uint32_t{2}, pmu::kLedgerLeasesMax);
   return options;
@@ -26,19 +21,13 @@ void take_earlier(std::optional<Nanoseconds>& due, Nanoseconds time) {
 
 }  // namespace
 
-Nanoseconds term_end(const Lease& lease) noexcept {
-  const Nanoseconds term = lease.asked.head.term_ns;
-  const bool is_watched =
-      lease.client != 0 && term != 0 && lease.state() == pmu::LeaseState::kActive;
-  return is_watched ? lease.heartbeat_ns + term : 0;
-}
-
 Arbiter::LeasePath::LeasePath(MachineBook machine_book, Policy rules, ArbiterOptions chosen)
     : book_(std::move(machine_book)),
       policy_(std::move(rules)),
       options_(with_limits(chosen)),
       outbox_(options_.epoch),
       leases_(options_.epoch, options_.leases_max, policy_),
+      times_(options_.leases_max),
       carriers_(outbox_, options_.has_backend, options_.confirm_ns),
       line_(options_.ageing_ns),
       turns_(options_.slice_ns),
@@ -70,7 +59,8 @@ void Arbiter::LeasePath::at(Nanoseconds time) {
   outbox_.set_time(now_);
   line_.set_time(now_);
   if (gap <= kTickLate) return;
-  for (auto& [number, lease] : leases_) {
+  for (const auto& [number, known] : leases_) {
+    Lease& lease = leases_.at(number);
     lease.heartbeat_ns += gap;
     // A wait and a hold are promises about the clock, and run on.
     if (lease.is_held() && lease.deadline_ns != 0) lease.deadline_ns += gap;
@@ -84,7 +74,27 @@ void Arbiter::LeasePath::settle() {
   }
   turn_over();
   settle_guards();
+  note_times();
   leases_.forget_ended();
+}
+
+void Arbiter::LeasePath::note_times() {
+  std::vector<LeaseNumber> changed = leases_.take_touched();
+  const std::vector<LeaseNumber> due = times_.due(now_);
+  changed.insert(changed.end(), due.begin(), due.end());
+  for (const LeaseNumber number : changed) {
+    if (const Lease* lease = std::as_const(leases_).find(number)) times_.note(*lease, now_);
+  }
+}
+
+void Arbiter::LeasePath::heartbeat(ClientNumber client, Nanoseconds stamp) {
+  for (const auto& [number, known] : leases_) {
+    // A client that writes the future into its page gets no more than the present for it.
+    if (known.client == client && stamp > known.heartbeat_ns) {
+      leases_.at(number).heartbeat_ns = std::min(stamp, now_);
+    }
+  }
+  note_times();
 }
 
 void Arbiter::LeasePath::become(Lease& lease, pmu::LeaseState state) {
@@ -96,29 +106,16 @@ void Arbiter::LeasePath::become(Lease& lease, pmu::LeaseState state) {
 bool Arbiter::LeasePath::is_tallied() const {
   const auto waiting = std::count_if(leases_.begin(), leases_.end(),
                                      [](const auto& entry) { return entry.second.is_waiting; });
-  return leases_.is_tallied() && line_.is_in_order() &&
+  LeaseTimes anew(options_.leases_max);
+  for (const auto& [number, lease] : leases_) anew.note(lease, now_);
+  return leases_.is_tallied() && times_ == anew && line_.is_in_order() &&
          line_.size() == static_cast<std::size_t>(waiting);
 }
 
 std::optional<Nanoseconds> Arbiter::LeasePath::deadline() const {
-  std::optional<Nanoseconds> due;
-  for (const auto& [number, lease] : leases_) {
-    take_earlier(due, lease.deadline_ns);
-    take_earlier(due, term_end(lease));
-    if (lease.retry_ns > now_) take_earlier(due, lease.retry_ns);
-    if (lease.state() == pmu::LeaseState::kActive || lease.state() == pmu::LeaseState::kSuspended) {
-      take_earlier(due, lease.ends_ns);
-    }
-    if (lease.state() == pmu::LeaseState::kSuspended &&
-        lease.cause == pmu::Cause::kTakenByOutsider) {
-      take_earlier(due, lease.away_ns + kAwayMax);
-    }
-    if (has_to_act(lease)) take_earlier(due, now_ + kTick);
-    if (lease.state() == pmu::LeaseState::kQueued && line_.size() > 1) {
-      take_earlier(due, line_.promotion_ns(lease));
-    }
-  }
-  for (const auto& [number, carrier] : carriers_) take_earlier(due, carrier.next_ns);
+  std::optional<Nanoseconds> due = times_.deadline(now_);
+  if (line_.size() > 1) take_earlier(due, line_.next_promotion_ns());
+  take_earlier(due, carriers_.next_ns());
   take_earlier(due, outsiders_.deadline(!line_.empty()).value_or(0));
   take_earlier(due, turns_.ends_ns());
   if (recovery_.has_leases() || (is_grace() && !line_.empty())) {

@@ -22,7 +22,9 @@ void Arbiter::LeasePath::connect(ClientNumber client, ClientIdentity identity) {
 void Arbiter::LeasePath::disconnect(ClientNumber client) {
   if (clients_.erase(client) == 0) return;
   outbox_.disconnect(client);
-  for (auto& [number, lease] : leases_) {
+  for (const auto& [number, known] : leases_) {
+    if (known.client != client && known.revokers.empty()) continue;
+    Lease& lease = leases_.at(number);
     std::erase_if(lease.revokers, [&](const Revoker& who) { return who.client == client; });
     if (lease.client != client) continue;
     if (lease.state() == pmu::LeaseState::kQueued || lease.state() == pmu::LeaseState::kPreparing) {
@@ -91,11 +93,11 @@ void Arbiter::LeasePath::free_lease(ClientNumber client, std::uint64_t id, pmu::
 }
 
 void Arbiter::LeasePath::cancel(ClientNumber client, std::uint64_t request) {
-  for (Lease* one : line_.leases_in_order()) {
-    Lease& lease = *one;
+  for (const LeaseNumber number : line_.in_order()) {
+    const Lease& lease = std::as_const(leases_).at(number);
     if (lease.client != client || lease.request != request) continue;
     if (lease.state() != pmu::LeaseState::kQueued) continue;
-    return refuse_lease(lease, scarce(Reason::kCancelled, "cancelled by its client"));
+    return refuse_lease(leases_.at(number), scarce(Reason::kCancelled, "cancelled by its client"));
   }
 }
 

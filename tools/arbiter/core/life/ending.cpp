@@ -166,7 +166,8 @@ void Arbiter::LeasePath::freed(CarrierNumber number) {
 }
 
 void Arbiter::LeasePath::end_overdue() {
-  for (auto& [number, lease] : leases_) {
+  for (const LeaseNumber number : times_.due(now_)) {
+    Lease& lease = leases_.at(number);
     const bool runs =
         lease.state() == pmu::LeaseState::kActive || lease.state() == pmu::LeaseState::kSuspended;
     if (lease.state() == pmu::LeaseState::kRevoking) {
@@ -194,8 +195,8 @@ void Arbiter::LeasePath::end_all() {
       refuse_lease(lease, scarce(Reason::kCancelled, "the arbiter ends"));
     }
   }
-  for (auto& [number, lease] : leases_) {
-    if (lease.is_held()) end(lease, pmu::Cause::kArbiterEnds);
+  for (const auto& [number, lease] : leases_) {
+    if (lease.is_held()) end(leases_.at(number), pmu::Cause::kArbiterEnds);
   }
   for (const auto& [client, known] : clients_) outbox_.ask(Disconnect{client});
 }

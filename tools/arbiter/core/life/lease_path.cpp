@@ -118,7 +118,7 @@ Decision Arbiter::LeasePath::consider(Lease& lease) {
   if (!book_.would_fit(wanted, alternative_of(lease))) {
     if (has_answer) {
       // A lease that gives way for it from here on moves the clock.
-      lease.refused_at = book_.clock();
+      line_.note_refusal(lease, book_.clock());
       return scarce(Reason::kTaken, {});
     }
     Decision decision = would_take(lease);

@@ -17,6 +17,7 @@
 
 #include "arbiter/core/arbiter.hpp"
 #include "arbiter/core/leases/lease_table.hpp"
+#include "arbiter/core/leases/lease_times.hpp"
 #include "arbiter/core/leases/pieces.hpp"
 #include "arbiter/core/leases/recovery.hpp"
 #include "arbiter/core/leases/turns.hpp"
@@ -29,12 +30,10 @@
 
 namespace meterbank::arbiter {
 
-inline constexpr Nanoseconds kAwayMax = 10'000'000'000;  // taken for longer: it is lost
 inline constexpr Nanoseconds kViolationWait = 100'000'000;
 // Longer times of clients count as these: years, so that no sum with the clock wraps.
 inline constexpr Nanoseconds kTermMax = 100'000'000'000'000'000;
 inline constexpr Nanoseconds kDrainMax = 3600'000'000'000;
-inline constexpr Nanoseconds kTick = 500'000'000;  // how far deadline() is while an action is due
 
 struct Client {
   ClientIdentity identity;
@@ -65,6 +64,8 @@ class Arbiter::LeasePath {
   // ---- clock.cpp: what time does ----
   void at(Nanoseconds time);
   void settle();
+  void note_times();
+  void heartbeat(ClientNumber client, Nanoseconds stamp);
   void become(Lease& lease, pmu::LeaseState state);
   [[nodiscard]] bool is_tallied() const;
   [[nodiscard]] std::optional<Nanoseconds> deadline() const;
@@ -144,17 +145,19 @@ class Arbiter::LeasePath {
 
   // ---- queue.cpp: which request is served next, which lease gives way ----
   void enqueue(Lease& lease, const Decision& why);
-  [[nodiscard]] bool is_hopeless(const Lease& lease) const;
   void serve_queue();
+  void serve(Lease& lease);
   [[nodiscard]] bool is_delayed(const Lease& ahead, const Lease& lease) const;
   // When it could be served if all holders use up their time.
   [[nodiscard]] Estimate earliest(const Lease& lease) const;
   [[nodiscard]] Expected expected(const Lease& lease) const;
-  [[nodiscard]] std::vector<std::pair<Nanoseconds, LeaseNumber>> ends(const Lease& lease) const;
-  // The leases that have, or will have, counters where `lease` wants some; ascending.
-  [[nodiscard]] std::vector<LeaseNumber> booked_near(const Lease& lease) const;
-  // When bookings are given up as leases end: all in step 1, or one lease in each step.
-  [[nodiscard]] std::vector<Leaving> leaving(const Lease& lease,
+  // Where `plan`, which is the lease's or a part of it, wants counters.
+  [[nodiscard]] std::vector<std::pair<Nanoseconds, LeaseNumber>> ends(const Lease& lease,
+                                                                      const Plan& plan) const;
+  // The leases that have, or will have, counters where the plan wants some; ascending.
+  [[nodiscard]] std::vector<LeaseNumber> booked_near(const Plan& plan) const;
+  // When bookings there are given up as leases end: all in step 1, or one lease in each step.
+  [[nodiscard]] std::vector<Leaving> leaving(const Plan& plan,
                                              const std::vector<LeaseNumber>& order,
                                              bool is_at_once) const;
   [[nodiscard]] bool fits_without(const Lease& lease, const std::set<LeaseNumber>& gone) const;
@@ -221,6 +224,7 @@ class Arbiter::LeasePath {
   Outbox outbox_;
   std::map<ClientNumber, Client> clients_;
   LeaseTable leases_;
+  LeaseTimes times_;  // of `leases_`, after each input
   KernelCounters carriers_;
   WaitLine line_;
   Turns turns_;
@@ -240,9 +244,6 @@ class Arbiter::LeasePath {
 
 // `name`[pid], as refusals name a process.
 [[nodiscard]] std::string name_of(const ClientIdentity& holder, bool with_pid);
-// When it ends without a sign of life from its holder; 0: it does not. A lease that is suspended
-// cannot be used, so its term stands still.
-[[nodiscard]] Nanoseconds term_end(const Lease& lease) noexcept;
 [[nodiscard]] Decision scarce(Reason reason, std::string sentence);
 // What of a request is not for plan_for() to judge.
 [[nodiscard]] std::optional<Decision> form_fault(const pmu::Allocate& asked);

@@ -39,40 +39,25 @@ constexpr std::size_t kNeverReleased = std::numeric_limits<std::size_t>::max();
 
 }  // namespace
 
-// Whether all is as it was when the books refused it, where it wants counters. Shared counters,
-// units and turns may come free elsewhere.
-bool Arbiter::LeasePath::is_hopeless(const Lease& lease) const {
-  return lease.refused_at != 0 && !may_share(lease) && !lease.is_sliced() &&
-         !lease.plan.has_units() && !book_.has_changed(lease.plan, lease.refused_at);
-}
-
 void Arbiter::LeasePath::serve_queue() {
   served_ns_ = now_;
-  // A request that is served leaves the line.
-  for (Lease* one : line_.leases_in_order()) {
-    Lease& lease = *one;
-    if (!lease.is_waiting || lease.awaits_survey || is_hopeless(lease)) continue;
-    if (lease.state() == pmu::LeaseState::kNone) continue;
-    lease.refused_at = 0;
-    const Decision decision = consider(lease);
-    if (decision.is_granted()) continue;
-    if (!lease.was_told && lease.granted_ns == 0) {
-      enqueue(lease, decision);
-      continue;
-    }
-    preempt_for(lease);
-  }
+  line_.walk(book_, [this](LeaseNumber number) { serve(leases_.at(number)); });
+}
+
+// A request that is served leaves the line.
+void Arbiter::LeasePath::serve(Lease& lease) {
+  if (!lease.is_waiting || lease.awaits_survey) return;
+  if (lease.state() == pmu::LeaseState::kNone) return;
+  line_.note_refusal(lease, 0);
+  const Decision decision = consider(lease);
+  if (decision.is_granted()) return;
+  if (!lease.was_told && lease.granted_ns == 0) return enqueue(lease, decision);
+  preempt_for(lease);
 }
 
 bool Arbiter::LeasePath::is_delayed(const Lease& ahead, const Lease& lease) const {
   // A request that waits for its own share, and not for counters, is not delayed by others.
   if (quota_refusal(ahead) || turn_refusal(ahead)) return false;
-  const Estimate alone = earliest(ahead);
-  if (alone.time_ns == pmu::kForever && alone.released == kNeverReleased) return false;
-  const bool is_known = alone.time_ns != pmu::kForever;
-  const Nanoseconds hold = lease.asked.head.hold_ns;
-  const bool is_over_in_time = is_known && hold != 0 && hold <= alone.time_ns - now_;
-  if (is_over_in_time) return false;
   // If there is no place for it even now, it will not be started and delays no request.
   const Coming coming{lease.plan, alternative_of(lease)};
   if (!book_.would_fit(coming.plan, coming.alternative)) return false;
@@ -90,16 +75,33 @@ bool Arbiter::LeasePath::is_delayed(const Lease& ahead, const Lease& lease) cons
   }
   const Alternative alternative = alternative_of(ahead);
   if (book_.steps_until_fit(common, alternative, {}, &coming)) return false;
+  // Is the other one served later? Asked first where both want counters: most requests take nothing
+  // from each other there, and the other one may want many more CPUs. Counters that no lease has
+  // any more come free before all others there: at the place of lease 0, which does not exist.
+  std::vector<LeaseNumber> order{0};
+  for (const auto& [end, number] : ends(ahead, common)) order.push_back(number);
+  const std::vector<Leaving> there = leaving(common, order, false);
+  const auto without = book_.steps_until_fit(common, alternative, there, nullptr);
+  if (!without) return false;
+  const auto with = book_.steps_until_fit(common, alternative, there, &coming);
+  if (with && *with <= *without) return false;
+
+  const Estimate alone = earliest(ahead);
+  if (alone.time_ns == pmu::kForever && alone.released == kNeverReleased) return false;
+  const bool is_known = alone.time_ns != pmu::kForever;
+  const Nanoseconds hold = lease.asked.head.hold_ns;
+  const bool is_over_in_time = is_known && hold != 0 && hold <= alone.time_ns - now_;
+  if (is_over_in_time) return false;
   if (alone.released == 0) return true;
   const auto steps = book_.steps_until_fit(common, alternative, expected(ahead).leaving, &coming);
   return !steps || *steps > alone.released;
 }
 
-std::vector<LeaseNumber> Arbiter::LeasePath::booked_near(const Lease& lease) const {
+std::vector<LeaseNumber> Arbiter::LeasePath::booked_near(const Plan& plan) const {
   std::vector<LeaseNumber> near;
-  if (lease.plan.has_units()) {
+  if (plan.has_units()) {
     for (const auto& [number, other] : leases_) {
-      if (is_booked(other) && overlap(lease.plan, other.plan)) near.push_back(number);
+      if (is_booked(other) && overlap(plan, other.plan)) near.push_back(number);
     }
     return near;
   }
@@ -107,7 +109,7 @@ std::vector<LeaseNumber> Arbiter::LeasePath::booked_near(const Lease& lease) con
     const Lease* other = leases_.find(number);
     if (other != nullptr && is_booked(*other)) near.push_back(number);
   };
-  for (const LeaseId booking : book_.holders_near(lease.plan)) {
+  for (const LeaseId booking : book_.holders_near(plan)) {
     if (booking < kCarrierFirst) {
       add(static_cast<LeaseNumber>(booking));
       continue;
@@ -121,10 +123,10 @@ std::vector<LeaseNumber> Arbiter::LeasePath::booked_near(const Lease& lease) con
   return near;
 }
 
-std::vector<std::pair<Nanoseconds, LeaseNumber>> Arbiter::LeasePath::ends(
-    const Lease& lease) const {
+std::vector<std::pair<Nanoseconds, LeaseNumber>> Arbiter::LeasePath::ends(const Lease& lease,
+                                                                          const Plan& plan) const {
   std::vector<std::pair<Nanoseconds, LeaseNumber>> ends;
-  for (const LeaseNumber number : booked_near(lease)) {
+  for (const LeaseNumber number : booked_near(plan)) {
     if (number == lease.number) continue;
     const Lease& other = leases_.at(number);
     Nanoseconds end = other.ends_ns == 0 ? pmu::kForever : other.ends_ns;
@@ -142,28 +144,38 @@ std::vector<std::pair<Nanoseconds, LeaseNumber>> Arbiter::LeasePath::ends(
 }
 
 // A carrier is given up with the last lease that counts on it, and at once if there is none.
-std::vector<Leaving> Arbiter::LeasePath::leaving(const Lease& lease,
+std::vector<Leaving> Arbiter::LeasePath::leaving(const Plan& plan,
                                                  const std::vector<LeaseNumber>& order,
                                                  bool is_at_once) const {
   constexpr std::size_t kStays = ~std::size_t{0};
-  std::vector<std::size_t> step_of(options_.leases_max, kStays);
-  for (std::size_t i = 0; i < order.size(); ++i) step_of.at(order[i]) = is_at_once ? 1 : i + 1;
+  std::vector<std::pair<LeaseNumber, std::size_t>> steps;
+  steps.reserve(order.size());
+  for (std::size_t i = 0; i < order.size(); ++i) {
+    steps.emplace_back(order[i], is_at_once ? 1 : i + 1);
+  }
+  std::sort(steps.begin(), steps.end());
+  const auto step_of = [&steps](LeaseId number) {
+    const auto step =
+        std::lower_bound(steps.begin(), steps.end(), number,
+                         [](const auto& one, LeaseId wanted) { return one.first < wanted; });
+    return step != steps.end() && step->first == number ? step->second : kStays;
+  };
   std::vector<Leaving> leaving;
   const auto add = [&](LeaseId booking, std::size_t step) {
     if (step != kStays) leaving.push_back({step, booking});
   };
   const auto add_carrier = [&](const Carrier& carrier) {
     std::size_t last = 1;
-    for (const LeaseNumber number : carrier.leases) last = std::max(last, step_of.at(number));
+    for (const LeaseNumber number : carrier.leases) last = std::max(last, step_of(number));
     add(booking_of(carrier.number), last);
   };
-  if (lease.plan.has_units()) {
-    for (const LeaseNumber number : order) add(number, step_of[number]);
+  if (plan.has_units()) {
+    for (const LeaseNumber number : order) add(number, step_of(number));
     for (const auto& [number, carrier] : carriers_) add_carrier(carrier);
   } else {
-    for (const LeaseId booking : book_.holders_near(lease.plan)) {
+    for (const LeaseId booking : book_.holders_near(plan)) {
       if (booking < kCarrierFirst) {
-        add(booking, step_of.at(booking));
+        add(booking, step_of(booking));
       } else if (const Carrier* found = carriers_.find(booking - kCarrierFirst)) {
         add_carrier(*found);
       }
@@ -176,11 +188,11 @@ std::vector<Leaving> Arbiter::LeasePath::leaving(const Lease& lease,
 }
 
 Expected Arbiter::LeasePath::expected(const Lease& lease) const {
-  Expected expected{.ends = ends(lease), .leaving = {}};
+  Expected expected{.ends = ends(lease, lease.plan), .leaving = {}};
   std::vector<LeaseNumber> order;
   order.reserve(expected.ends.size());
   for (const auto& [end, number] : expected.ends) order.push_back(number);
-  expected.leaving = leaving(lease, order, false);
+  expected.leaving = leaving(lease.plan, order, false);
   return expected;
 }
 
@@ -199,7 +211,7 @@ Estimate Arbiter::LeasePath::earliest(const Lease& lease) const {
 
 bool Arbiter::LeasePath::fits_without(const Lease& lease, const std::set<LeaseNumber>& gone) const {
   Plan room;
-  const std::vector<Leaving> all = leaving(lease, {gone.begin(), gone.end()}, true);
+  const std::vector<Leaving> all = leaving(lease.plan, {gone.begin(), gone.end()}, true);
   return book_.steps_until_fit(wanted_by(lease, room), alternative_of(lease), all, nullptr)
       .has_value();
 }
@@ -210,7 +222,7 @@ void Arbiter::LeasePath::preempt_for(const Lease& lease) {
   // What is going anyway is as good as gone.
   std::set<LeaseNumber> going;
   std::vector<const Lease*> candidates;
-  for (const LeaseNumber number : booked_near(lease)) {
+  for (const LeaseNumber number : booked_near(lease.plan)) {
     const Lease& other = leases_.at(number);
     if (is_going(other)) going.insert(number);
     if (leases_.gives_way(other) && other.priority() < lease.priority()) {
@@ -281,10 +293,11 @@ void Arbiter::LeasePath::enqueue(Lease& lease, const Decision& why) {
 
 void Arbiter::LeasePath::give_up_waits() {
   for (const LeaseNumber number : line_.in_order()) {
-    Lease& lease = leases_.at(number);
-    const bool is_over = lease.state() == pmu::LeaseState::kQueued && lease.deadline_ns != 0 &&
-                         lease.deadline_ns <= now_;
+    const Lease& known = std::as_const(leases_).at(number);
+    const bool is_over = known.state() == pmu::LeaseState::kQueued && known.deadline_ns != 0 &&
+                         known.deadline_ns <= now_;
     if (!is_over) continue;
+    Lease& lease = leases_.at(number);
     Decision decision = would_take(lease);
     decision.answer = Answer::kInsufficientResources;
     decision.reason = Reason::kTimeOut;

@@ -90,6 +90,7 @@ bool Arbiter::LeasePath::load(std::string_view saved) {
       line_.join(*lease);
     }
     changes_ = from.at("changes");
+    note_times();
     return true;
   } catch (const json::exception&) {
     return false;
@@ -102,6 +103,7 @@ void Arbiter::LeasePath::load_plain(const nlohmann::json& from) {
   now_ = from.at("now");
   outbox_ = Outbox(options_.epoch);
   leases_ = LeaseTable(options_.epoch, options_.leases_max, policy_);
+  times_ = LeaseTimes(options_.leases_max);
   outbox_.set_time(now_);
   carriers_ = KernelCounters(outbox_, options_.has_backend, options_.confirm_ns);
   line_ = WaitLine(options_.ageing_ns);
@@ -151,7 +153,7 @@ bool Arbiter::LeasePath::book_again() {
   reservations_.forget_bookings();
   const CpuSet online = book_.machine().online;
   book_.set_online(book_.machine().possible);
-  for (auto& [number, lease] : leases_) {
+  for (const auto& [number, lease] : leases_) {
     const Alternative alternative = alternative_of(lease);
     const bool is_aside =
         lease.state() == pmu::LeaseState::kSuspended && lease.cause == pmu::Cause::kPreempted;

@@ -13,8 +13,10 @@ void Arbiter::LeasePath::surveyed(std::vector<Outsider> found) {
   outsiders_.surveyed(std::move(found), now_);
   ++changes_;
   has_news_ = true;
-  for (auto& [number, lease] : leases_) {
-    if (!std::exchange(lease.awaits_survey, false)) continue;
+  for (const auto& [number, known] : leases_) {
+    if (!known.awaits_survey) continue;
+    Lease& lease = leases_.at(number);
+    lease.awaits_survey = false;
     if (!lease.failed) continue;
     // The kernel has just said no to it: it is not asked again before an outsider could have gone.
     Decision decision = *std::exchange(lease.failed, std::nullopt);
@@ -54,10 +56,11 @@ void Arbiter::LeasePath::adopt(Policy rules) {
   for (auto& [number, client] : clients_) {
     client.rights = policy_.rights_of(client.identity, options_.own_uid);
   }
-  for (auto& [number, lease] : leases_) {
-    const Rights rights = policy_.rights_of(lease.holder, options_.own_uid);
-    const auto refused = policy_refusal(rights, lease.asked, lease.plan);
+  for (const auto& [number, known] : leases_) {
+    const Rights rights = policy_.rights_of(known.holder, options_.own_uid);
+    const auto refused = policy_refusal(rights, known.asked, known.plan);
     if (!refused) continue;
+    Lease& lease = leases_.at(number);
     if (lease.state() == pmu::LeaseState::kQueued) {
       refuse_lease(lease, *refused);
     } else if (lease.is_held()) {

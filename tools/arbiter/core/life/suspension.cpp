@@ -101,8 +101,9 @@ void Arbiter::LeasePath::set_online(const CpuSet& cpus) {
   book_.set_online(cpus);
   ++changes_;
   has_news_ = true;
-  for (auto& [number, lease] : leases_) {
-    if (!lease.is_held()) continue;
+  for (const auto& [number, known] : leases_) {
+    if (!known.is_held()) continue;
+    Lease& lease = leases_.at(number);
     if (!is_online(lease.plan, book_.machine())) {
       for (const CarrierNumber of : lease.carriers) {
         if (carriers_.at(of).state() == CarrierState::kOpen) carriers_.pause(of);

@@ -40,10 +40,26 @@ const Carrier* KernelCounters::find_shared(const std::vector<Opening>& openings)
 
 std::vector<CarrierNumber> KernelCounters::due(Nanoseconds now) const {
   std::vector<CarrierNumber> due;
-  for (const auto& [number, carrier] : carriers_) {
-    if (carrier.next_ns != 0 && carrier.next_ns <= now) due.push_back(number);
+  for (const auto& [time_ns, number] : looks_) {
+    if (time_ns > now) break;
+    due.push_back(number);
   }
+  std::sort(due.begin(), due.end());
   return due;
+}
+
+void KernelCounters::set_next(Carrier& carrier, Nanoseconds time_ns) {
+  if (carrier.next_ns == time_ns) return;
+  if (carrier.next_ns != 0) looks_.erase({carrier.next_ns, carrier.number});
+  carrier.next_ns = time_ns;
+  if (time_ns != 0) looks_.emplace(time_ns, carrier.number);
+}
+
+void KernelCounters::forget(CarrierNumber number) {
+  const auto found = carriers_.find(number);
+  if (found == carriers_.end()) return;
+  set_next(found->second, 0);
+  carriers_.erase(found);
 }
 
 CarrierNumber KernelCounters::open(const Lease& lease, const Piece& piece,
@@ -98,7 +114,7 @@ void KernelCounters::pause(CarrierNumber number) {
 
 bool KernelCounters::resume(CarrierNumber number) {
   Carrier& carrier = carriers_.at(number);
-  carrier.next_ns = 0;
+  set_next(carrier, 0);
   carrier.state_ = has_backend_ ? CarrierState::kResuming : CarrierState::kOpen;
   if (has_backend_) outbox_->ask(Resume{number});
   return !has_backend_;
@@ -108,7 +124,7 @@ void KernelCounters::watch(CarrierNumber number, Nanoseconds until_ns) {
   Carrier& carrier = carriers_.at(number);
   carrier.state_ = CarrierState::kWatched;
   carrier.fenced.clear();
-  carrier.next_ns = until_ns;
+  set_next(carrier, until_ns);
   outbox_->ask(Pause{number});
   outbox_->ask(ReadCounters{number});
 }
@@ -119,7 +135,7 @@ KernelCounters::Closing KernelCounters::close(CarrierNumber number) {
   carrier.is_shared = false;
   carrier.state_ = CarrierState::kClosed;
   carrier.pause_ns = confirm_ns_;
-  carrier.next_ns = 0;
+  set_next(carrier, 0);
   if (!has_backend_) return Closing::kFree;
   outbox_->ask(Close{number});
   outbox_->ask(Confirm{number});
@@ -128,7 +144,7 @@ KernelCounters::Closing KernelCounters::close(CarrierNumber number) {
 
 void KernelCounters::look_again(CarrierNumber number) {
   Carrier& carrier = carriers_.at(number);
-  carrier.next_ns = 0;
+  set_next(carrier, 0);
   if (carrier.state() == CarrierState::kClosed) outbox_->ask(Confirm{number});
   if (carrier.state() == CarrierState::kWatched) outbox_->ask(ReadCounters{number});
 }
@@ -187,7 +203,7 @@ bool KernelCounters::confirmed(CarrierNumber number, bool has_let_go, Nanosecond
   if (found == carriers_.end() || found->second.state() != CarrierState::kClosed) return false;
   if (has_let_go) return true;
   Carrier& carrier = found->second;
-  carrier.next_ns = now + carrier.pause_ns;
+  set_next(carrier, now + carrier.pause_ns);
   carrier.pause_ns = std::min(carrier.pause_ns * 2, std::max(kConfirmMax, confirm_ns_));
   return false;
 }

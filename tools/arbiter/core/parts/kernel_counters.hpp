@@ -15,6 +15,8 @@
 #include <cstdint>
 #include <map>
 #include <nlohmann/json_fwd.hpp>
+#include <set>
+#include <utility>
 #include <vector>
 
 #include "arbiter/core/arbiter.hpp"
@@ -46,8 +48,12 @@ class KernelCounters {
   [[nodiscard]] const Carrier* find_shared(const std::vector<Opening>& openings) const;
   // Of the carrier that is opened next.
   [[nodiscard]] CarrierNumber next_number() const noexcept { return next_number_; }
-  // Those of which the next look is due.
+  // Those of which the next look is due; ascending.
   [[nodiscard]] std::vector<CarrierNumber> due(Nanoseconds now) const;
+  // When the first look is due; 0: never.
+  [[nodiscard]] Nanoseconds next_ns() const noexcept {
+    return looks_.empty() ? 0 : looks_.begin()->first;
+  }
 
   // ---- The leases that count on them ----
   // For this lease. `kept`: of Open. With a backend, opened() follows.
@@ -75,12 +81,12 @@ class KernelCounters {
   [[nodiscard]] Closing close(CarrierNumber number);
   // 0: no look is due.
   void look_again_at(CarrierNumber number, Nanoseconds time_ns) {
-    carriers_.at(number).next_ns = time_ns;
+    set_next(carriers_.at(number), time_ns);
   }
   // The look that is due: has the kernel let go, has it counted on? A paused carrier is left to the
   // caller.
   void look_again(CarrierNumber number);
-  void forget(CarrierNumber number) { carriers_.erase(number); }
+  void forget(CarrierNumber number);
 
   // ---- What it reports ----
   enum class Opened : std::uint8_t {
@@ -109,10 +115,13 @@ class KernelCounters {
   [[nodiscard]] bool load(const nlohmann::json& from);
 
  private:
+  void set_next(Carrier& carrier, Nanoseconds time_ns);
+
   Outbox* outbox_;  // not owned
   bool has_backend_;
   Nanoseconds confirm_ns_;
   Carriers carriers_;
+  std::set<std::pair<Nanoseconds, CarrierNumber>> looks_;  // of those whose `next_ns` is not 0
   CarrierNumber next_number_ = 1;
 };
 

@@ -86,8 +86,9 @@ bool KernelCounters::load(const json& from) {
   for (const json& one : from.at("carriers")) {
     Carrier carrier = carrier_from(one);
     carrier.state_ = one.at("state").get<CarrierState>();
-    if (!is_consistent(carrier)) return false;
-    carriers_.insert_or_assign(carrier.number, std::move(carrier));
+    if (!is_consistent(carrier) || carriers_.contains(carrier.number)) return false;
+    if (carrier.next_ns != 0) looks_.emplace(carrier.next_ns, carrier.number);
+    carriers_.emplace(carrier.number, std::move(carrier));
   }
   return true;
 }
