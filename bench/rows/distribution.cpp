@@ -195,6 +195,15 @@ void timing(const Effort& effort, Table& table, const Instance& instance) {
       compare(
           effort.rounds, turns, [&] { time_nothing(latency); }, [&] { time_nothing(kernel); }),
       {});
+  LatencyChain chain(latency.clock());
+  table.ratio_row("time a region that follows another one, by a chain (limit: by a scope)",
+                  compare(
+                      effort.rounds, turns,
+                      [&] {
+                        for (std::uint64_t turn = 0; turn < turns; ++turn) chain.record(latency);
+                      },
+                      [&] { time_nothing(latency); }),
+                  {});
 }
 
 void reading(const Effort& effort, Table& table, const Workplace& workplace) {

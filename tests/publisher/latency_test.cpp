@@ -74,6 +74,40 @@ TEST_F(LatencyTest, ADiscardedScopeIsNotRecorded) {
   EXPECT_EQ(count(), 0U);
 }
 
+TEST_F(LatencyTest, AChainRecordsRegionsThatFollowEachOtherWithoutAGap) {
+  for (const TickClock& clock : {TickClock::of_this_machine(), TickClock::monotonic()}) {
+    LatencyRecorder latency(recorder_, clock);
+    const double sum_before = sum(recorder_);
+    const std::uint64_t count_before = count();
+    const timespec pause{0, 10'000'000};
+    const std::uint64_t before = clock.begin();
+    LatencyChain chain(clock);
+    for (int region = 0; region < 3; ++region) {
+      ::nanosleep(&pause, nullptr);
+      chain.record(latency);
+    }
+    const double all = clock.seconds(clock.end() - before);
+    const double recorded = sum(recorder_) - sum_before;
+    EXPECT_EQ(count(), count_before + 3);
+    EXPECT_GE(recorded, 0.0299) << "clock " << static_cast<int>(clock.kind());
+    EXPECT_LE(recorded, all) << "no time is in two regions";
+  }
+}
+
+TEST_F(LatencyTest, AChainLeavesOutTheTimeThatItSkips) {
+  LatencyRecorder latency(recorder_);
+  const timespec pause{0, 20'000'000};
+  LatencyChain chain(latency.clock());
+  const std::uint64_t before = latency.clock().begin();
+  ::nanosleep(&pause, nullptr);
+  const std::uint64_t between = latency.clock().end();
+  chain.skip();
+  chain.record(latency);
+  const double since = latency.clock().seconds(latency.clock().end() - before);
+  EXPECT_EQ(count(), 1U);
+  EXPECT_LE(sum(recorder_), since - latency.clock().seconds(between - before));
+}
+
 TEST_F(LatencyTest, TimeThatRunsBackwardsIsCountedAsBelow) {
   LatencyRecorder latency(recorder_);
   latency.record_ticks(100, 99);

@@ -5,6 +5,7 @@
 
 #include <array>
 #include <memory>
+#include <random>
 #include <thread>
 #include <vector>
 
@@ -94,6 +95,47 @@ TEST_P(EveryForm, ACommitOfOneWordKeepsTheOthers) {
   }
 }
 
+TEST_P(EveryForm, AnUpdateWithWordsApartChangesTheseAndThoseOfItsRange) {
+  const Group group(GetParam());
+  const std::uint32_t words = group.form.words;
+  BlockWriter<StdAtomics> writer(group.parts(3));
+  std::mt19937 engine(words);
+  const auto below = [&engine](std::uint32_t bound) {
+    return static_cast<std::uint32_t>(engine() % bound);
+  };
+  std::vector<std::uint64_t> expected(words, 0);
+  std::vector<std::uint64_t> target(words);
+  for (std::uint64_t step = 1; step < 500; ++step) {
+    BlockWriter<StdAtomics>::SparseUpdate update(writer);
+    std::vector<std::uint64_t> wanted = expected;
+    for (std::uint32_t change = below(9); change-- > 0;) {
+      const std::uint32_t word = below(words + 1);  // one past the end is ignored
+      const std::uint64_t value = step * 100 + change;
+      if (below(3) == 0) {
+        update.set(word, value);
+      } else {
+        update.set_apart(word, value);
+      }
+      if (word < words) wanted[word] = value;
+      EXPECT_EQ(update.value(word), word < words ? value : 0);
+    }
+    const bool is_aborted = below(4) == 0;
+    if (is_aborted) {
+      update.abort();
+    } else {
+      update.commit();
+      expected = wanted;
+    }
+    std::uint64_t version = 0;
+    ASSERT_TRUE(try_read<StdAtomics>(group.view(3), target.data(), version));
+    ASSERT_EQ(target, expected) << "step " << step;
+    for (std::uint32_t word = 0; word < words; ++word) {
+      ASSERT_EQ(StdAtomics::load_relaxed(group.view(3).copy1[word]), expected[word])
+          << "step " << step << " word " << word;
+    }
+  }
+}
+
 INSTANTIATE_TEST_SUITE_P(
     Block, EveryForm,
     testing::Values(BlockForm{.words = 1, .checkpoint = 1}, BlockForm{.words = 2},
@@ -166,6 +208,33 @@ TEST(Block, AnUpdateInPlaceStoresNothingButWhatItSetsHoweverItEnds) {
             (std::vector<const SharedWord*>{parts.copy0 + 1, parts.copy0 + 6}));
   EXPECT_EQ(update.value(1), 5U);
   NotingAtomics::stored.clear();
+}
+
+TEST(Block, AnUpdateWithWordsApartRewritesNoWordBetweenThem) {
+  const Group group({.words = 200});
+  const auto parts = group.parts(0);
+  BlockWriter<NotingAtomics>::SparseUpdate update{BlockWriter<NotingAtomics>(parts)};
+  NotingAtomics::stored.clear();
+  update.set(1, 5);
+  update.set_apart(190, 7);
+  update.set_apart(50, 8);
+  update.commit();
+  EXPECT_EQ(NotingAtomics::stored,
+            (std::vector<const SharedWord*>{parts.copy1 + 1, parts.copy1 + 190, parts.copy1 + 50,
+                                            parts.copy0 + 1, parts.copy0 + 50, parts.copy0 + 190}));
+  NotingAtomics::stored.clear();
+}
+
+TEST(Block, AnUpdateOfWordsApartAloneIsACommit) {
+  const Group group({.words = 200});
+  BlockWriter<StdAtomics>::SparseUpdate update{BlockWriter<StdAtomics>(group.parts(0))};
+  update.set_apart(190, 7);
+  update.commit();
+  std::vector<std::uint64_t> target(200);
+  std::uint64_t version = 0;
+  ASSERT_TRUE(try_read<StdAtomics>(group.view(0), target.data(), version));
+  EXPECT_EQ(version, 1U);
+  EXPECT_EQ(target[190], 7U);
 }
 
 TEST(Block, ACheckpointFollowsEveryThousandAndTwentyFourthCommit) {

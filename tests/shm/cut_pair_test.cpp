@@ -98,6 +98,25 @@ TEST_P(CutPair, SavesBeforeACommitOfOneWordAsBeforeAnUpdate) {
   EXPECT_EQ(words_[1], 151U);
 }
 
+TEST_P(CutPair, SavesBeforeAnUpdateWithWordsApart) {
+  writer_.commit_first([](std::uint32_t word) { return 100 + word; });
+  next_epoch();
+  BlockWriter<StdAtomics>::SparseUpdate update(writer_);
+  update.set(0, 7);
+  update.set_apart(2, 9);
+  update.commit();
+  expect_at(1, CutStatus::kSaved, 100);
+  ASSERT_EQ(read_at(2), CutStatus::kCurrent);
+  EXPECT_EQ(words_, (std::array<std::uint64_t, kWords>{7, 101, 9}));
+
+  next_epoch();
+  BlockWriter<StdAtomics>::SparseUpdate alone(writer_);
+  alone.set_apart(2, 11);
+  alone.commit();
+  ASSERT_EQ(read_at(2), CutStatus::kSaved);
+  EXPECT_EQ(words_[2], 9U);
+}
+
 TEST_P(CutPair, SavesNeitherStagedNorDiscardedValues) {
   writer_.commit_first([](std::uint32_t word) { return 100 + word; });
   next_epoch();

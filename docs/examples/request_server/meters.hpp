@@ -44,13 +44,14 @@ class Meters {
   [[nodiscard]] Moment now() const noexcept { return clock_.begin(); }
   void served(const Served& request, Moment begin, Moment end) noexcept {
     ServerRequestsInstance& kind = kinds_[static_cast<std::size_t>(request.kind)];
-    kind.update([&request](ServerRequestsUpdate& row) noexcept {
+    const double seconds = end > begin ? clock_.seconds(end - begin) : 0;
+    kind.update([&request, seconds](ServerRequestsUpdate& row) noexcept {
       row.add_requests(1);
       row.add_bytes_in(request.bytes_in);
       row.add_bytes_out(request.bytes_out);
       if (request.failed) row.add_errors(1);
+      row.record_latency(seconds);
     });
-    kind.record_latency(end > begin ? clock_.seconds(end - begin) : 0);
   }
   void lost() noexcept { faults_.add_connections_lost_from_any_thread(1); }
   void too_long() noexcept { faults_.add_requests_too_long_from_any_thread(1); }

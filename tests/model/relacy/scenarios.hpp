@@ -79,9 +79,10 @@ struct BlockMemory {
 
 using A = RelacyAtomics<2>;
 
-// Three commits by the three ways of committing, and two looks at them.
+// Four commits by the ways of committing, and two looks at them.
 struct Settled : rl::test_suite<Settled, 2> {
-  static constexpr std::uint64_t kExpected[4][kWords] = {{0, 0}, {11, 0}, {20, 21}, {21, 21}};
+  static constexpr std::uint64_t kExpected[5][kWords] = {
+      {0, 0}, {11, 0}, {20, 21}, {30, 31}, {31, 31}};
   BlockMemory<kWords> memory;
 
   void before() { memory.start(); }
@@ -95,6 +96,10 @@ struct Settled : rl::test_suite<Settled, 2> {
     update.set(0, 20);
     update.set(1, 21);
     update.commit();
+    BlockWriter<A>::SparseUpdate sparse(writer);
+    sparse.set(0, 30);
+    sparse.set_apart(1, 31);
+    sparse.commit();
     writer.add(0, 1);
   }
   void read() {
@@ -107,7 +112,7 @@ struct Settled : rl::test_suite<Settled, 2> {
         continue;
       }
       ++reached.accepted;
-      RL_ASSERT(version >= newest && version <= 3);
+      RL_ASSERT(version >= newest && version <= 4);
       newest = version;
       for (std::uint32_t word = 0; word < kWords; ++word) {
         RL_ASSERT(words[word] == kExpected[version][word]);

@@ -144,7 +144,7 @@ class Values {
   }
   // The same through handles, for what is more than a number; see value_handles.hpp. The handle
   // must belong to an instance of the same set. The commit rewrites all words from the first to the
-  // last that changed.
+  // last that changed, but for those of a few recorded values, which it rewrites alone.
   void record(const Recorder& recorder, double value) noexcept;
   void set(const Gauge& gauge, double value) noexcept;
   void set_signed(const Gauge& gauge, std::int64_t value) noexcept;
@@ -160,7 +160,7 @@ class Values {
   explicit Values(const BlockWriter<StdAtomics>& writer) noexcept
       : update_(writer), stamp_(writer.words() - 1) {}
 
-  BlockWriter<StdAtomics>::Update update_;
+  BlockWriter<StdAtomics>::SparseUpdate update_;
   std::uint32_t stamp_;  // position of the time stamp
 };
 

@@ -302,7 +302,8 @@ class ShardValues {
     change(position_of(counter), detail::ShardChange::kLower, value);
   }
   // In a distribution of this instance, see sharded_recorder.hpp. The commit rewrites all words
-  // from the first to the last that changed.
+  // from the first to the last that changed, but for those of a few recorded values, which it
+  // rewrites alone.
   void record(const ShardedRecorder& recorder, double value) noexcept;
 
  private:
@@ -359,7 +360,7 @@ class ShardValues {
   // however often its commit is interrupted.
   static constexpr std::uint32_t kWaitingMax = 32;
 
-  BlockWriter<StdAtomics>::Update update_;
+  BlockWriter<StdAtomics>::SparseUpdate update_;
   const BlockWriter<StdAtomics> writer_;
   const detail::Shards& shards_;
   Into into_;

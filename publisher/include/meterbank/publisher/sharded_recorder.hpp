@@ -82,7 +82,10 @@ inline void ShardValues::record(const ShardedRecorder& recorder, double value) n
   if (into_ != Into::kCommit) return;  // independent counters, which have no distributions
   const auto changes =
       changes_of(place, value, [this](std::uint32_t word) { return update_.value(word); });
-  changes.apply([this](std::uint32_t word, std::uint64_t bits) { update_.set(word, bits); });
+  changes.apply([this, own = place.own](std::uint32_t word, std::uint64_t bits) {
+    if (word == own) return update_.set(word, bits);
+    update_.set_apart(word, bits);
+  });
 }
 
 template <CounterName C>

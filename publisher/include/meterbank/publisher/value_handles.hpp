@@ -173,7 +173,10 @@ inline void Values::record(const Recorder& recorder, double value) noexcept {
   if (!recorder.place().known) return;
   const auto changes = changes_of(recorder.distribution(), value,
                                   [this](std::uint32_t word) { return update_.value(word); });
-  changes.apply([this](std::uint32_t word, std::uint64_t bits) { update_.set(word, bits); });
+  changes.apply([this, own = recorder.distribution().own](std::uint32_t word, std::uint64_t bits) {
+    if (word == own) return update_.set(word, bits);
+    update_.set_apart(word, bits);
+  });
 }
 
 inline void Values::set_gauge(const CounterPlace& place, std::uint64_t bits) noexcept {

@@ -60,6 +60,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <utility>
 
 #include "meterbank/shm/atomics.hpp"
 #include "meterbank/shm/block_parts.hpp"
@@ -135,6 +136,8 @@ class BlockWriter {
     commit([&] { store_to(second); }, [&] { store_to(first); });
   }
 
+  class SparseUpdate;
+
   // Changes several words in one commit. Until commit() or abort() the new values are in copy 1,
   // which readers are not using. Before the commit nothing is visible, and a crash loses only this
   // update. The second half of the commit rewrites all words from the first changed to the last.
@@ -174,10 +177,12 @@ class BlockWriter {
     [[nodiscard]] bool is_in_place() const noexcept { return writer_.is_in_place(0); }
 
    private:
-    void publish() noexcept {
+    friend class SparseUpdate;
+
+    [[gnu::always_inline]] void publish() noexcept {
       Word* const target = writer_.copy0();
       const Word* const source = writer_.copy1();
-      writer_.commit([] {}, [&] { copy_changed(target, source); });
+      writer_.commit([] {}, [&]() __attribute__((always_inline)) { copy_changed(target, source); });
     }
     // Takes the fields one by one: passing `this` would force the update into memory.
     [[gnu::noinline]] static void publish_with_cut(Word* seq, std::uint32_t copy1,
@@ -194,7 +199,7 @@ class BlockWriter {
       if (writer.look_at_epoch(update.first_)) update.publish();
     }
     // relaxed: stores to copy 0 are published by [W3]; stores to copy 1 publish nothing.
-    void copy_changed(Word* target, const Word* source) noexcept {
+    [[gnu::always_inline]] void copy_changed(Word* target, const Word* source) noexcept {
       const std::uint32_t end = last_ < writer_.words_ ? last_ + 1 : writer_.words_;
       std::uint32_t word = first_;
       for (; word + 4 <= end; word += 4) {  // compilers do not unroll loops of atomics
@@ -211,6 +216,53 @@ class BlockWriter {
     const BlockWriter writer_;  // a copy, so that the compiler may keep all of this in registers
     std::uint32_t first_ = kBlockWordsMax;
     std::uint32_t last_ = 0;
+  };
+
+  // An update that also changes a few words far from the others, such as the bucket of a value in a
+  // distribution. The words between are not rewritten for their sake.
+  class SparseUpdate : public Update {
+   public:
+    explicit SparseUpdate(const BlockWriter& writer) noexcept : Update(writer) {}
+
+    // Like set().
+    void set_apart(std::uint32_t word, std::uint64_t value) noexcept {
+      if (word >= this->writer_.words_ || apart_.is_full()) return this->set(word, value);
+      A::store_relaxed(this->writer_.copy1()[word], value);  // relaxed: published by [W1]
+      apart_.add(word);
+    }
+    void commit() noexcept {
+      if (apart_.empty()) return Update::commit();
+      publish_sparse(this->writer_, this->first_, this->last_, std::exchange(apart_, {}));
+    }
+    void abort() noexcept {
+      if (!this->is_in_place()) copy(this->writer_.copy1(), this->writer_.copy0(), apart_);
+      apart_ = {};
+      Update::abort();
+    }
+
+   private:
+    // Takes copies: the address of an update would force it into memory.
+    [[gnu::noinline]] static void publish_sparse(BlockWriter writer, std::uint32_t first,
+                                                 std::uint32_t last, WordPositions apart) noexcept {
+      const bool has_cut = writer.words_plain_ != writer.words_;
+      if (has_cut && !writer.look_at_epoch(0)) return;
+      Update range(writer, first, last);
+      Word* const target = writer.copy0();
+      const Word* const source = writer.copy1();
+      writer.commit([] {},
+                    [&] {
+                      range.copy_changed(target, source);
+                      copy(target, source, apart);
+                    });
+    }
+    // relaxed: stores to copy 0 are published by [W3]; stores to copy 1 publish nothing.
+    static void copy(Word* target, const Word* source, WordPositions apart) noexcept {
+      apart.apply([=](std::uint32_t word) {
+        A::store_relaxed(target[word], A::load_relaxed(source[word]));
+      });
+    }
+
+    WordPositions apart_;
   };
 
   // Makes the first commit of a life. It stores all words and the checkpoint, so that a bounded

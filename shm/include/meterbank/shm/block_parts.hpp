@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Where the parts of one block lie, and a short list of its words. block.hpp says how they are
+// Where the parts of one block lie, and short lists of its words. block.hpp says how they are
 // written and read, segment_layout.hpp how they are placed.
 #pragma once
 
@@ -45,5 +45,25 @@ struct WordList {
     for (std::size_t i = 0; i < count; ++i) set(entries[i].word, entries[i].value);
   }
 };
+
+// Positions of up to four words, in one register: 16 bits each, the one added last in the lowest.
+// Errors: none are checked; the caller adds none once it is full, and each below kBlockWordsMax.
+struct WordPositions {
+  static constexpr std::uint64_t kNoPosition = 0xffff;
+  std::uint64_t packed = ~std::uint64_t{0};
+
+  [[nodiscard]] constexpr bool empty() const noexcept { return packed == ~std::uint64_t{0}; }
+  [[nodiscard]] constexpr bool is_full() const noexcept { return packed >> 48 != kNoPosition; }
+  constexpr void add(std::uint32_t word) noexcept { packed = packed << 16 | word; }
+  // Calls `visit(word)` for each.
+  template <typename Visit>
+  constexpr void apply(Visit&& visit) const noexcept {
+    for (std::uint64_t left = packed; (left & kNoPosition) != kNoPosition;) {
+      visit(static_cast<std::uint32_t>(left & kNoPosition));
+      left = left >> 16 | kNoPosition << 48;
+    }
+  }
+};
+static_assert(kBlockWordsMax < WordPositions::kNoPosition);
 
 }  // namespace meterbank
