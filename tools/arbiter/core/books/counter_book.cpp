@@ -141,10 +141,33 @@ std::optional<Fit> CounterBook::fit_by_masks(const CounterDemand& demand, Gone g
   if ((demand.exact & ~room) != 0 || !demand.blocks.empty()) return std::nullopt;
   room &= ~demand.exact;
   for (const CounterMask mask : demand.any) {
-    if ((mask & room) == 0) return std::nullopt;
+    if ((mask & room) == 0) {
+      if (is_walled_in(mask, gone)) return Fit::kNotNow;
+      return std::nullopt;
+    }
     room &= ~bit(lowest_of(mask & room));
   }
   return Fit::kFits;
+}
+
+// Whether moving others frees none of these counters: those who have one may only have others of
+// them, whose holders may only have others of them, and so on, and none is free.
+bool CounterBook::is_walled_in(CounterMask mask, Gone gone) const {
+  const CounterMask free = free_without(gone);
+  CounterMask reach = mask & counters_;
+  for (CounterMask before = 0; before != reach;) {
+    before = reach;
+    if ((reach & free) != 0) return false;
+    for (const Holder& holder : holders_) {
+      if (has(gone, holder.lease)) continue;
+      if (!holder.demand.blocks.empty()) return false;  // left to the search
+      for (std::size_t i = 0; i < holder.demand.any.size(); ++i) {
+        const bool is_here = (bit(holder.placement.any[i]) & reach) != 0;
+        if (is_here) reach |= holder.demand.any[i] & counters_;
+      }
+    }
+  }
+  return true;
 }
 
 // What does not fit is kNotNow here, even if it never would.

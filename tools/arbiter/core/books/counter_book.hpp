@@ -101,6 +101,7 @@ class CounterBook {
   [[nodiscard]] const Holder* find(LeaseId lease) const noexcept;
   [[nodiscard]] CounterMask free_without(Gone gone) const noexcept;
   // Nothing: masks alone do not tell.
+  [[nodiscard]] bool is_walled_in(CounterMask mask, Gone gone) const;
   [[nodiscard]] std::optional<Fit> fit_by_masks(const CounterDemand& demand, Gone gone) const;
   [[nodiscard]] Fit fit_beside_others(const CounterDemand& demand, Gone gone) const;
   [[nodiscard]] bool is_never(const CounterDemand& demand) const;
