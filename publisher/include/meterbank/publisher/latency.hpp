@@ -11,7 +11,8 @@
 // Errors         None. A counter that went backwards all the same, as on a machine that was moved,
 //                gives zero, which the distribution counts as below its range.
 // Progress       Wait-free, as the recorder; of_this_machine() takes a millisecond, once a process.
-// Cost           Two readings of the clock and one record(); of a chain one reading. bench/README.md
+// Cost           Two readings of the clock and one record(); of a chain one reading.
+// bench/README.md
 //                has the figures.
 // Lifetime       A scope must not outlive its recorder.
 // Units          Ticks of the clock; seconds in the distribution.

@@ -45,9 +45,12 @@ struct Estimate {
   std::size_t released = 0;  // how many have to end before
 };
 
-// The leases that block a request, in the order in which they end.
+// When a lease ends, and its number: the order in which they are expected to end.
+using End = std::pair<Nanoseconds, LeaseNumber>;
+
+// The leases that block a request, in that order.
 struct Expected {
-  std::vector<std::pair<Nanoseconds, LeaseNumber>> ends;
+  std::vector<End> ends;
   std::vector<Leaving> leaving;
 };
 
@@ -151,9 +154,15 @@ class Arbiter::LeasePath {
   // When it could be served if all holders use up their time.
   [[nodiscard]] Estimate earliest(const Lease& lease) const;
   [[nodiscard]] Expected expected(const Lease& lease) const;
-  // Where `plan`, which is the lease's or a part of it, wants counters.
-  [[nodiscard]] std::vector<std::pair<Nanoseconds, LeaseNumber>> ends(const Lease& lease,
-                                                                      const Plan& plan) const;
+  // After which lease has ended `plan`, which is the lease's or a part of it, fits beside `coming`.
+  // Nothing: it never does.
+  [[nodiscard]] std::optional<End> fits_after(const Lease& lease, const Plan& plan,
+                                              const Coming* coming) const;
+  // Whether the lease has to wait for that end, or longer, at a place outside `plan`.
+  [[nodiscard]] bool waits_as_long_elsewhere(const Lease& lease, const Plan& plan,
+                                             const End& end) const;
+  // Of the leases that are in its way where `plan` wants counters, in their order.
+  [[nodiscard]] std::vector<End> ends(const Lease& lease, const Plan& plan) const;
   // The leases that have, or will have, counters where the plan wants some; ascending.
   [[nodiscard]] std::vector<LeaseNumber> booked_near(const Plan& plan) const;
   // When bookings there are given up as leases end: all in step 1, or one lease in each step.

@@ -76,15 +76,13 @@ bool Arbiter::LeasePath::is_delayed(const Lease& ahead, const Lease& lease) cons
   const Alternative alternative = alternative_of(ahead);
   if (book_.steps_until_fit(common, alternative, {}, &coming)) return false;
   // Is the other one served later? Asked first where both want counters: most requests take nothing
-  // from each other there, and the other one may want many more CPUs. Counters that no lease has
-  // any more come free before all others there: at the place of lease 0, which does not exist.
-  std::vector<LeaseNumber> order{0};
-  for (const auto& [end, number] : ends(ahead, common)) order.push_back(number);
-  const std::vector<Leaving> there = leaving(common, order, false);
-  const auto without = book_.steps_until_fit(common, alternative, there, nullptr);
+  // from each other there.
+  const std::optional<End> without = fits_after(ahead, common, nullptr);
   if (!without) return false;
-  const auto with = book_.steps_until_fit(common, alternative, there, &coming);
+  const std::optional<End> with = fits_after(ahead, common, &coming);
   if (with && *with <= *without) return false;
+  // Then CPU by CPU elsewhere, where it may have to wait as long: one such CPU is enough.
+  if (with && !common.has_units() && waits_as_long_elsewhere(ahead, common, *with)) return false;
 
   const Estimate alone = earliest(ahead);
   if (alone.time_ns == pmu::kForever && alone.released == kNeverReleased) return false;
@@ -95,6 +93,36 @@ bool Arbiter::LeasePath::is_delayed(const Lease& ahead, const Lease& lease) cons
   if (alone.released == 0) return true;
   const auto steps = book_.steps_until_fit(common, alternative, expected(ahead).leaving, &coming);
   return !steps || *steps > alone.released;
+}
+
+std::optional<End> Arbiter::LeasePath::fits_after(const Lease& lease, const Plan& plan,
+                                                  const Coming* coming) const {
+  const std::vector<End> ended = ends(lease, plan);
+  // Counters that no lease has any more come free before all others: at the place of lease 0, which
+  // does not exist.
+  std::vector<LeaseNumber> order{0};
+  for (const auto& [end, number] : ended) order.push_back(number);
+  const auto steps =
+      book_.steps_until_fit(plan, alternative_of(lease), leaving(plan, order, false), coming);
+  if (!steps) return std::nullopt;
+  // Before all leases: now, or once those counters have come free.
+  if (*steps <= 1) return End{0, static_cast<LeaseNumber>(*steps)};
+  return ended.at(*steps - 2);
+}
+
+bool Arbiter::LeasePath::waits_as_long_elsewhere(const Lease& lease, const Plan& plan,
+                                                 const End& end) const {
+  Plan room;
+  for (const PmuDemand& part : wanted_by(lease, room).parts) {
+    Plan there{.parts = {part}, .tag = plan.tag, .task = plan.task};
+    for (const std::uint32_t cpu : part.cpus.numbers()) {
+      if (plan.part_at(part.pmu, cpu) != nullptr) continue;
+      there.parts.front().cpus = CpuSet::range(cpu, cpu);
+      const std::optional<End> other = fits_after(lease, there, nullptr);
+      if (!other || *other >= end) return true;
+    }
+  }
+  return false;
 }
 
 std::vector<LeaseNumber> Arbiter::LeasePath::booked_near(const Plan& plan) const {
@@ -123,9 +151,8 @@ std::vector<LeaseNumber> Arbiter::LeasePath::booked_near(const Plan& plan) const
   return near;
 }
 
-std::vector<std::pair<Nanoseconds, LeaseNumber>> Arbiter::LeasePath::ends(const Lease& lease,
-                                                                          const Plan& plan) const {
-  std::vector<std::pair<Nanoseconds, LeaseNumber>> ends;
+std::vector<End> Arbiter::LeasePath::ends(const Lease& lease, const Plan& plan) const {
+  std::vector<End> ends;
   for (const LeaseNumber number : booked_near(plan)) {
     if (number == lease.number) continue;
     const Lease& other = leases_.at(number);
