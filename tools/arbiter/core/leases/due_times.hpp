@@ -27,7 +27,6 @@ class DueTimes {
 
   // Precondition: `number` is below the count.
   void set(LeaseNumber number, Nanoseconds time);
-  [[nodiscard]] Nanoseconds of(LeaseNumber number) const { return tree_.at(half() + number); }
   // kNever: nothing is due.
   [[nodiscard]] Nanoseconds first() const noexcept { return tree_[1]; }
   // Those that are due at `now` or were due before; ascending.

@@ -96,7 +96,7 @@ class LeaseTable {
   std::uint32_t leases_max_;
   std::array<ClassRules, 4> classes_;
   Leases leases_;
-  std::vector<Lease*> by_number_;                     // the same; null: there is none
+  std::vector<Lease*> by_number_;  // points into leases_; null: no lease has that number
   std::map<LeaseNumber, std::uint32_t> generations_;  // the last one of each number
   std::uint64_t next_arrival_ = 1;
   std::vector<LeaseNumber> ended_;  // have no holder any more

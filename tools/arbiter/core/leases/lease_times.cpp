@@ -8,7 +8,7 @@ namespace {
 
 [[nodiscard]] Nanoseconds due_of(const Lease& lease, Nanoseconds now) {
   Nanoseconds due = DueTimes::kNever;
-  // 0 is no time.
+  // A time of 0 means that none is set.
   const auto take_earlier = [&due](Nanoseconds time) {
     if (time != 0) due = std::min(due, time);
   };

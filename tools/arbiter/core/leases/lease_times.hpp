@@ -37,7 +37,7 @@ class LeaseTimes {
  private:
   DueTimes due_;
   std::vector<bool> acts_;    // by number: a client or the arbiter has to act before
-  std::uint32_t acting_ = 0;  // of them
+  std::uint32_t acting_ = 0;  // how many of acts_ are set
 };
 
 }  // namespace meterbank::arbiter

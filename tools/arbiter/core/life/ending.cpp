@@ -166,6 +166,7 @@ void Arbiter::LeasePath::freed(CarrierNumber number) {
 }
 
 void Arbiter::LeasePath::end_overdue() {
+  // Times as the last input left them: at() may have moved some into the future, so each is asked.
   for (const LeaseNumber number : times_.due(now_)) {
     Lease& lease = leases_.at(number);
     const bool runs =

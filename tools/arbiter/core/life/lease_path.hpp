@@ -161,7 +161,7 @@ class Arbiter::LeasePath {
   // Whether the lease has to wait for that end, or longer, at a place outside `plan`.
   [[nodiscard]] bool waits_as_long_elsewhere(const Lease& lease, const Plan& plan,
                                              const End& end) const;
-  // Of the leases that are in its way where `plan` wants counters, in their order.
+  // The leases in its way where `plan` wants counters, in the order in which they end.
   [[nodiscard]] std::vector<End> ends(const Lease& lease, const Plan& plan) const;
   // The leases that have, or will have, counters where the plan wants some; ascending.
   [[nodiscard]] std::vector<LeaseNumber> booked_near(const Plan& plan) const;

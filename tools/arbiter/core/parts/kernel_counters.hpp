@@ -121,7 +121,7 @@ class KernelCounters {
   bool has_backend_;
   Nanoseconds confirm_ns_;
   Carriers carriers_;
-  std::set<std::pair<Nanoseconds, CarrierNumber>> looks_;  // of those whose `next_ns` is not 0
+  std::set<std::pair<Nanoseconds, CarrierNumber>> looks_;  // each carrier with a `next_ns`
   CarrierNumber next_number_ = 1;
 };
 
