@@ -4,8 +4,10 @@
 #include <fmt/format.h>
 #include <malloc.h>
 
+#include <chrono>
 #include <cstdint>
 #include <filesystem>
+#include <thread>
 #include <utility>
 
 #include "../tests/support/temporary_directory.hpp"
@@ -98,6 +100,8 @@ std::uint64_t mapped_bytes(const Catalog& catalog) {
 
 std::vector<ReaderCost> reader_costs(const Effort& effort, const std::string& directory,
                                      const OtherProviders& providers, std::size_t instances) {
+  // A directory that has just changed is walked through at each refresh.
+  std::this_thread::sleep_for(std::chrono::milliseconds(200));
   const std::uint64_t of_empty = bytes_of_empty_reader();
   const std::uint64_t bytes_before = allocated_bytes();
   const std::size_t files_before = open_files();

@@ -15,7 +15,7 @@
 #include "liveness_words.hpp"
 #include "meterbank/base/why_silent.hpp"
 #include "meterbank/shm/utf8.hpp"
-#include "why_denied.hpp"
+#include "process/why_denied.hpp"
 
 namespace meterbank {
 namespace {
@@ -101,6 +101,7 @@ Attachment::Attachment(const FoundRecord& found, bool trusted, ProcessTable& pro
       listed_inode_(found.listed_inode),
       owner_(found.owner),
       trusted_(trusted),
+      is_walked_(found.process.has_value()),
       file_(found.file),
       record_(*found.record),
       here_(found.process ? processes.as_seen_here(record_, *found.process) : record_),
@@ -115,8 +116,8 @@ void Attachment::found_in(const ProcessHere& process, ProcessTable& processes) {
   verdict_ = processes.verdict_on(here_, *process_);
 }
 
-void Attachment::claim_memory(MemoryOwners& memories) const {
-  if (segment_ != nullptr) memories.emplace(memory_, this);
+void Attachment::claim_memory(Memories& memories) const {
+  if (segment_ != nullptr) memories.insert(memory_);
 }
 
 void Attachment::set_successor(bool has_successor) {
@@ -253,7 +254,7 @@ Result<UniqueFd> Attachment::ask_for_extent(std::uint32_t index, std::uint64_t i
   return opened;
 }
 
-Result<void> Attachment::attach(const RefreshMeans& means, const MemoryOwners& memories) {
+Result<void> Attachment::attach(const RefreshMeans& means) {
   auto opened = open_extent(0, record_.descriptor, record_.inode, means.timeouts);
   if (!opened) return tl::make_unexpected(std::move(opened.error()));
   struct stat facts {};
@@ -261,7 +262,7 @@ Result<void> Attachment::attach(const RefreshMeans& means, const MemoryOwners& m
     return fail(ErrorCode::kSystem, "owner of " + record_.name, {}, errno);
   }
   memory_ = {facts.st_dev, facts.st_ino};
-  if (memories.contains(memory_)) {
+  if (means.memories.contains(memory_)) {
     repeats_memory_ = true;
     return fail(ErrorCode::kExists, path_ + " repeats the memory of another record");
   }
@@ -323,14 +324,9 @@ ProviderState Attachment::state() const noexcept {
   }
   // The process lives, so a mark of death on its keeper says that the keeper alone has ended.
   if (owner_died(segment_->header())) return ProviderState::kHung;
-  constexpr std::uint64_t kPeriods = 3;
-  // relaxed: liveness words order nothing.
-  const std::uint64_t period =
-      segment_->header().heartbeat_period_ns.load(std::memory_order_relaxed);
   // Clocks of different time namespaces do not compare.
-  const bool is_late =
-      shares_clock_ && period != 0 && heartbeat_age_ns(segment_->header()) / kPeriods > period;
-  return is_late ? ProviderState::kHung : ProviderState::kLive;
+  const bool is_hung = shares_clock_ && is_late(segment_->header(), clock_ns(CLOCK_MONOTONIC));
+  return is_hung ? ProviderState::kHung : ProviderState::kLive;
 }
 
 Error Attachment::why_foreign() const {
@@ -403,27 +399,27 @@ void Attachment::let_door_go() noexcept {
   door_was_open_ = false;
 }
 
-void Attachment::refresh(const RefreshMeans& means, MemoryOwners& memories) {
+void Attachment::refresh(const RefreshMeans& means) {
   look_after_process(means.processes);
   const bool is_gone = verdict_.life == Life::kGone;
   if ((is_gone || door_is_shut_) && view_ != nullptr && has_ended(view_->state)) return;
-  if (repeats_memory_ && !is_gone && memories.contains(memory_)) return;
+  if (repeats_memory_ && !is_gone && means.memories.contains(memory_)) return;
   repeats_memory_ = false;
   error_ = {};
   limited_by_ = ReadLimit::kNone;
   if (segment_ == nullptr && is_gone) {
     error_ = gone(record_);
   } else if (segment_ == nullptr) {
-    if (auto attached = attach(means, memories); !attached) {
+    if (auto attached = attach(means); !attached) {
       error_ = std::move(attached.error());
     } else {
-      claim_memory(memories);
+      claim_memory(means.memories);
     }
   }
   // What is opened through procfs may be another process's by now; the inode decides.
   if (segment_ != nullptr && !is_gone) static_cast<void>(add_extents(means));
   if (is_shortage(error_.system_error)) limited_by_ = ReadLimit::kOpenFiles;
-  if (segment_ != nullptr && verdict_.life == Life::kAlive) means.processes.hold(*process_, owner_);
+  if (segment_ != nullptr && verdict_.life == Life::kAlive) means.processes.hold(process_, owner_);
   look_after_door(means);
   if (state() == ProviderState::kForeign) error_ = why_foreign();
   if (means.wants_labels && pid_here() != outside_.pid) outside_ = read_outside_labels(pid_here());
@@ -436,8 +432,31 @@ void Attachment::refresh(const RefreshMeans& means, MemoryOwners& memories) {
   const bool has_changed = segment_ != nullptr && view_ != nullptr &&
                            segment_->header().directory_version.load(std::memory_order_acquire) !=
                                view_->directory_version;
-  if (!is_new && !has_changed) return;
-  build_view(state, is_new ? Look::kWhole : Look::kChanges);
+  if (is_new || has_changed) build_view(state, is_new ? Look::kWhole : Look::kChanges);
+  settle();
+}
+
+void Attachment::settle() noexcept {
+  settled_ = {};
+  const bool is_well = segment_ != nullptr && shares_clock_ && verdict_.life == Life::kAlive &&
+                       view_->state == ProviderState::kLive && error_.what.empty() &&
+                       limited_by_ == ReadLimit::kNone;
+  if (is_well) settled_ = {&segment_->header(), view_->directory_version, segment_->extents()};
+}
+
+bool Attachment::is_as_it_was(const ProcessTable& processes, std::uint64_t now_ns) const noexcept {
+  if (settled_.header == nullptr) {
+    const bool is_final = verdict_.life == Life::kGone || door_is_shut_;
+    return is_final && view_ != nullptr && has_ended(view_->state);
+  }
+  const SegmentHeader& header = *settled_.header;
+  // [Q5] pairs with [P5]. Without it a change could be missed that the version has announced.
+  const std::uint64_t version = header.directory_version.load(std::memory_order_acquire);
+  // relaxed: whether there are more; refresh() loads it again before it looks at them.
+  const std::uint32_t extents = header.extents_count.load(std::memory_order_relaxed);
+  if (version != settled_.directory_version || extents != settled_.extents) return false;
+  if (is_closed(header) || owner_died(header) || is_late(header, now_ns)) return false;
+  return processes.holds(*process_) ? processes.runs(*process_) : shows_its_end(header);
 }
 
 // What an earlier look left out is not in the log of changes, so that look has to be whole.

@@ -5,10 +5,10 @@
 
 #include <array>
 #include <cstdint>
-#include <map>
 #include <memory>
 #include <string>
 #include <unordered_map>
+#include <unordered_set>
 #include <utility>
 
 #include "decode/directory_decoder.hpp"
@@ -17,7 +17,7 @@
 #include "meterbank/base/unique_fd.hpp"
 #include "meterbank/reader/catalog.hpp"
 #include "meterbank/shm/segment.hpp"
-#include "process_table.hpp"
+#include "process/process_table.hpp"
 #include "record_scan.hpp"
 
 namespace meterbank {
@@ -47,19 +47,23 @@ class MappingBudget {
   std::unordered_map<std::uint32_t, std::uint64_t> used_;
 };
 
-class Attachment;
+// The memory that attachments have brought in, by device and inode of the first extent: one memory
+// is one provider, however many records point at it.
+using MemoryId = std::pair<std::uint64_t, std::uint64_t>;
+struct MemoryHash {
+  // Inodes are numbers of the kernel's choice, mostly of one device.
+  std::size_t operator()(const MemoryId& id) const noexcept { return id.first * 31 + id.second; }
+};
+using Memories = std::unordered_set<MemoryId, MemoryHash>;
 
 // What one refresh of all attachments shares.
 struct RefreshMeans {
   MappingBudget& budget;
+  Memories& memories;
   ProcessTable& processes;
   DoorTimeouts& timeouts;
   bool wants_labels = false;
 };
-
-// Which attachment has brought in which memory, by device and inode of the first extent: one memory
-// is one provider, however many records point at it.
-using MemoryOwners = std::map<std::pair<std::uint64_t, std::uint64_t>, const Attachment*>;
 
 class Attachment {
  public:
@@ -69,7 +73,10 @@ class Attachment {
   // Attaches if that was not possible before, opens extents that were added, looks after the
   // process, and decodes the directory if it changed. view() is another object exactly if something
   // changed. Never throws for anything a provider did.
-  void refresh(const RefreshMeans& means, MemoryOwners& memories);
+  void refresh(const RefreshMeans& means);
+  // Whether refresh() would find what it found last. False: it has to look.
+  [[nodiscard]] bool is_as_it_was(const ProcessTable& processes,
+                                  std::uint64_t now_ns) const noexcept;
 
   // As of the last refresh(), or of the constructor.
   [[nodiscard]] Life life() const noexcept { return verdict_.life; }
@@ -84,7 +91,7 @@ class Attachment {
   }
   // Before the first refresh() of all: what is held already leaves less for the others.
   void count_descriptors(ProcessTable& processes) const;
-  void claim_memory(MemoryOwners& memories) const;
+  void claim_memory(Memories& memories) const;
   // Another attachment has brought its memory in.
   [[nodiscard]] bool repeats_memory() const noexcept { return repeats_memory_; }
   // Of the ended: a process of the same name lives, and the memory is let go.
@@ -93,6 +100,11 @@ class Attachment {
 
   [[nodiscard]] bool is_in(std::string_view directory) const noexcept;
   [[nodiscard]] bool has_record_file() const noexcept;
+  // Its memory was found in a process, not by a record.
+  [[nodiscard]] bool is_walked() const noexcept { return is_walked_; }
+  // It was there when it was looked for last.
+  [[nodiscard]] bool is_listed() const noexcept { return is_listed_; }
+  void set_listed(bool is_listed) noexcept { is_listed_ = is_listed; }
   [[nodiscard]] std::uint64_t pid_namespace() const noexcept { return record_.pid_namespace; }
 
   [[nodiscard]] const std::shared_ptr<const ProviderView>& view() const noexcept { return view_; }
@@ -104,7 +116,7 @@ class Attachment {
   }
 
  private:
-  [[nodiscard]] Result<void> attach(const RefreshMeans& means, const MemoryOwners& memories);
+  [[nodiscard]] Result<void> attach(const RefreshMeans& means);
   // The number that its process has here; 0: not known.
   [[nodiscard]] std::uint32_t pid_here() const noexcept;
   // The memory of extent `index`: through procfs, which costs the provider nothing, else at its
@@ -132,11 +144,21 @@ class Attachment {
   enum class Look : std::uint8_t { kWhole, kChanges };
   void build_view(ProviderState state, Look look);
   [[nodiscard]] DecodedDirectory decode(Look look) const;
+  void settle() noexcept;
 
+  // What of a live provider without faults tells that nothing has changed.
+  struct Settled {
+    const SegmentHeader* header = nullptr;  // null: only refresh() tells
+    std::uint64_t directory_version = 0;
+    std::size_t extents = 0;
+  };
+  Settled settled_;
   std::string path_;
   std::uint64_t listed_inode_;
   std::uint32_t owner_;
   bool trusted_;
+  bool is_walked_;
+  bool is_listed_ = true;
   std::array<std::uint64_t, 2> file_;
   PointerRecord record_;
   PointerRecord here_;  // the same, with the numbers that its process has here if they are known
@@ -153,7 +175,7 @@ class Attachment {
   // Where none may be kept: it was connected to, and is again after that time.
   bool door_was_open_ = false;
   std::chrono::steady_clock::time_point door_seen_until_;
-  std::pair<std::uint64_t, std::uint64_t> memory_;  // device and inode of the first extent
+  MemoryId memory_;
   bool repeats_memory_ = false;
   bool has_successor_ = false;
   OutsideLabels outside_;

@@ -7,23 +7,16 @@
 #include <map>
 #include <optional>
 #include <tuple>
-#include <unordered_map>
 #include <unordered_set>
 #include <utility>
 
-#include "attachment.hpp"
+#include "catalog_parts.hpp"
 #include "liveness_words.hpp"
-#include "memory/recorded_rows.hpp"
 #include "memory/replayed_catalog.hpp"
 #include "meterbank/base/clock.hpp"
-#include "meterbank/base/process_facts.hpp"
 #include "meterbank/base/report_no_memory.hpp"
 #include "meterbank/shm/case_fold.hpp"
-#include "meterbank/shm/pointer_record.hpp"
 #include "meterbank/shm/segment.hpp"
-#include "process_table.hpp"
-#include "process_walk.hpp"
-#include "record_scan.hpp"
 
 namespace meterbank {
 namespace {
@@ -39,152 +32,47 @@ bool is_listed_before(const std::shared_ptr<const ProviderView>& left,
   return others(*left) < others(*right);
 }
 
-}  // namespace
+bool wants_labels(const CatalogOptions& options) noexcept {
+  return options.outside_labels || options.all_namespaces || !options.where.empty();
+}
 
-std::string_view name_of(ProviderState state) noexcept {
-  switch (state) {
-    case ProviderState::kLive:
-      return "live";
-    case ProviderState::kHung:
-      return "hung";
-    case ProviderState::kDead:
-      return "dead";
-    case ProviderState::kClosed:
-      return "closed";
-    case ProviderState::kUnreadable:
-      return "unreadable";
-    case ProviderState::kForeign:
-      return "foreign";
+// What of a provider the others depend on: which of them are listed, and in which order.
+struct Standing {
+  explicit Standing(const Attachment& attachment)
+      : view(attachment.view()),
+        has_memory(attachment.mapped_bytes() > 0),
+        is_known_to_live(attachment.is_known_to_live()),
+        repeats_memory(attachment.repeats_memory()) {}
+
+  [[nodiscard]] bool is_as_in(const Standing& before) const noexcept {
+    return has_memory == before.has_memory && is_known_to_live == before.is_known_to_live &&
+           repeats_memory == before.repeats_memory &&
+           has_ended(view->state) == has_ended(before.view->state) &&
+           view->outside.pid == before.view->outside.pid && !is_listed_before(view, before.view) &&
+           !is_listed_before(before.view, view);
   }
-  return "unknown";
-}
 
-std::string_view name_of(LeftOutReason reason) noexcept {
-  switch (reason) {
-    case LeftOutReason::kProvidersMax:
-      return "providers beyond the limit of one user";
-    case LeftOutReason::kRecordsMax:
-      return "records of dead or unreadable providers beyond the limit of one user";
-    case LeftOutReason::kNotRead:
-      return "more files called like records than are read at once";
-    case LeftOutReason::kCannotOpen:
-      return "records that cannot be opened";
-    case LeftOutReason::kLargeDirectory:
-      return "the rest of a directory with too many objects";
-    case LeftOutReason::kProcess:
-      return "processes whose descriptors may not be listed";
-    case LeftOutReason::kSameMemory:
-      return "records of memory that another record has brought in";
-    case LeftOutReason::kNotARecord:
-      return "files called like records that are not records";
-    case LeftOutReason::kPolicy:
-      return "records of other users";
-    case LeftOutReason::kSquatted:
-      return "directories called like that of a user, of another owner";
-  }
-  return "unknown";
-}
-
-std::string_view name_of(RegistrationState state) noexcept {
-  switch (state) {
-    case RegistrationState::kFree:
-      return "free";
-    case RegistrationState::kInserted:
-      return "inserted";
-    case RegistrationState::kClosing:
-      return "closing";
-    case RegistrationState::kClosed:
-      return "closed";
-  }
-  return "unknown";
-}
-
-bool is_readable(const ProviderView& provider, const RegisteredSet& set) noexcept {
-  return provider.segment != nullptr &&
-         (set.state == RegistrationState::kInserted || set.state == RegistrationState::kClosing);
-}
-
-bool comes_before(const ProviderView& left, const ProviderView& right) noexcept {
-  const auto rank = [](const ProviderView& provider) {
-    const int order = provider.state == ProviderState::kForeign ? 1
-                      : is_alive(provider.state)                ? 0
-                                                                : 2;
-    return std::tuple(!provider.trusted, order, provider.created_realtime_ns, provider.pid);
-  };
-  return rank(left) < rank(right);
-}
-
-const CounterView* Counterset::find(std::uint32_t id) const noexcept {
-  const auto found = std::find_if(counters.begin(), counters.end(),
-                                  [id](const CounterView& counter) { return counter.id == id; });
-  return found == counters.end() ? nullptr : &*found;
-}
-
-const CounterView* Counterset::find(std::string_view name_or_symbol) const noexcept {
-  for (const CounterView& counter : counters) {
-    if (!counter.name.empty() && equal_folded(counter.name, name_or_symbol)) return &counter;
-  }
-  for (const CounterView& counter : counters) {
-    if (!counter.symbol.empty() && equal_folded(counter.symbol, name_or_symbol)) return &counter;
-  }
-  return nullptr;
-}
-
-std::string ProviderView::label() const { return name + "@" + std::to_string(named_pid()); }
-
-std::uint64_t ProviderView::heartbeat_age_ns() const noexcept {
-  if (segment == nullptr) return 0;
-  // relaxed: a number for people, it orders nothing.
-  if (recorded != nullptr) return recorded->heartbeat_age_ns.load(std::memory_order_relaxed);
-  return meterbank::heartbeat_age_ns(segment->header());
-}
-
-std::uint64_t ProviderView::refused() const noexcept {
-  if (segment == nullptr) return 0;
-  std::uint64_t sum = 0;
-  for (const SharedWord& reason : segment->header().refused) {
-    sum += reason.load(std::memory_order_relaxed);  // relaxed: statistics, they order nothing
-  }
-  return sum;
-}
-
-std::uint64_t ProviderView::interested(const RegisteredSet& set) const noexcept {
-  if (segment == nullptr) return 0;
-  const auto* const declared = segment->at<RegistrationRecord>(set.registration);
-  // relaxed: a number for people, it orders nothing.
-  return declared == nullptr ? 0 : declared->interest.load(std::memory_order_relaxed);
-}
-
-RecordRemoval remove_record(const ProviderView& provider) {
-  return remove_ended_record(provider.record, provider.record_file);
-}
-
-struct Catalog::Found {
-  std::unordered_set<const Attachment*> present;  // of those known, with their record still there
-  std::vector<FoundRecord> added;
-  std::uint64_t unopened = 0;  // directories that this process lacked a descriptor for
+  std::shared_ptr<const ProviderView> view;
+  bool has_memory;
+  bool is_known_to_live;
+  bool repeats_memory;
 };
 
-struct Catalog::Parts {
-  // Providers whose memory is there, and records without.
-  struct Counts {
-    std::uint32_t with_memory = 0;
-    std::uint32_t without = 0;
-  };
+}  // namespace
 
-  ProcessTable processes;
-  DoorTimeouts timeouts;
-  std::map<std::string, RecordDirectory, std::less<>> directories;
-  ProcessWalk walk;
-  std::vector<LeftOut> left_out_of_walk;
-  SegmentDirectories listed;
-  std::uint64_t listing_rests_until = 0;  // CLOCK_MONOTONIC
-  std::unordered_map<std::uint32_t, Counts> of_user;
-
-  void count(const Attachment& attachment) {
-    Counts& counts = of_user[attachment.owner()];
-    ++(attachment.mapped_bytes() > 0 ? counts.with_memory : counts.without);
+// Made when the first provider of a refresh needs it.
+struct Catalog::Means {
+  explicit Means(const Catalog& catalog) : budget(catalog.options_), memories() {
+    memories.reserve(catalog.attachments_.size());
+    for (const auto& attachment : catalog.attachments_) {
+      budget.count(attachment->owner(), attachment->mapped_bytes());
+      attachment->claim_memory(memories);
+      attachment->count_descriptors(catalog.parts_->processes);
+    }
   }
+
+  MappingBudget budget;
+  Memories memories;
 };
 
 Catalog::Catalog() = default;
@@ -211,124 +99,56 @@ Result<Catalog> Catalog::open(CatalogOptions options) {
   });
 }
 
-void Catalog::find_directories() {
-  if (!options_.directory.empty()) {
-    directories_ = split_directories(options_.directory);
-    return;
-  }
-  // As long as for the directories themselves, see record_scan.hpp.
-  constexpr std::uint64_t kObjectsWithoutRest = 16'384, kRestNsPerObject = 8000;
-  if (clock_ns(CLOCK_MONOTONIC) < parts_->listing_rests_until) return;
-  parts_->listed = segment_directories(options_.users != UserPolicy::kOwn);
-  directories_ = parts_->listed.paths;
-  if (parts_->listed.objects > kObjectsWithoutRest) {
-    parts_->listing_rests_until =
-        clock_ns(CLOCK_MONOTONIC) + parts_->listed.objects * kRestNsPerObject;
-  }
+// Where the memory of a record was found in a process, that is the process of the record.
+void Catalog::find_process(Attachment& attachment) {
+  const auto& walked = parts_->walk.memories();
+  const auto memory = walked.find(attachment.inode());
+  if (memory == walked.end() || !attachment.speaks_of(memory->first, memory->second.owner)) return;
+  attachment.found_in(memory->second.process, parts_->processes);
 }
 
-Catalog::Found Catalog::look_for_records() {
-  find_directories();
-  std::unordered_map<std::string_view, const Attachment*> by_path;
-  for (const auto& attachment : attachments_) by_path.emplace(attachment->path(), attachment.get());
-  const auto knows = [&by_path](const std::string& path, std::uint64_t listed_inode) {
-    const auto known = by_path.find(path);
-    return known != by_path.end() && known->second->listed_inode() == listed_inode;
-  };
-  const auto has_room = [this](std::uint32_t owner, LeftOutReason reason) {
-    const Parts::Counts& counts = parts_->of_user[owner];
-    return (reason == LeftOutReason::kProvidersMax ? counts.with_memory : counts.without) <
-           options_.providers_per_user_max;
-  };
-  std::erase_if(parts_->directories, [this](const auto& known) {
-    return std::find(directories_.begin(), directories_.end(), known.first) == directories_.end();
-  });
-  directory_errors_.clear();
-  Found found;
-  for (const std::string& path : directories_) {
-    RecordDirectory& directory = parts_->directories.try_emplace(path, path).first->second;
-    auto scan = directory.scan(options_.users, knows, has_room);
-    if (!scan && !options_.directory.empty()) directory_errors_.push_back(scan.error());
-    if (!scan && is_shortage(scan.error().system_error)) ++found.unopened;
-    // Gone, or not safe: nothing in it may be believed.
-    if (!scan && !is_shortage(scan.error().system_error)) continue;
-    const bool is_whole = scan && scan->walked == RecordScan::Walked::kAll;
-    if (!is_whole) {
-      const bool looked = scan && scan->walked == RecordScan::Walked::kPart;
-      for (const auto& attachment : attachments_) {
-        if (attachment->is_in(path) && (!looked || attachment->has_record_file())) {
-          found.present.insert(attachment.get());
-        }
-      }
-    }
-    if (!scan) continue;
-    for (FoundRecord& record : scan->found) {
-      if (record.record) {
-        found.added.push_back(std::move(record));
-      } else {
-        found.present.insert(by_path.at(record.path));
-      }
-    }
-  }
-  return found;
+void Catalog::refresh(Attachment& attachment, std::optional<Means>& means) {
+  if (!means) means.emplace(*this);
+  attachment.refresh({means->budget, means->memories, parts_->processes, parts_->timeouts,
+                      wants_labels(options_)});
 }
 
-// Memory that no record speaks of.
-void Catalog::add_walked(Found& found) {
-  std::unordered_map<std::uint64_t, std::uint32_t> announced;  // inodes, with their owners
-  for (const auto& attachment : attachments_)
-    announced.emplace(attachment->inode(), attachment->owner());
-  for (const FoundRecord& record : found.added)
-    announced.emplace(record.record->inode, record.owner);
-  for (const auto& [inode, memory] : parts_->walk.memories()) {
-    if (!includes(options_.users, memory.owner)) continue;
-    const auto known = announced.find(inode);
-    if (known != announced.end() && known->second == memory.owner) continue;
-    // It may have ended since the walk.
-    if (process_start_time(memory.process.pid) != memory.process.start_time) continue;
-    FoundRecord record;
-    record.path = "/proc/" + std::to_string(memory.process.pid) + "/fd/" +
-                  std::to_string(memory.record.descriptor);
-    record.owner = memory.owner;
-    record.file = memory.file;
-    record.record = memory.record;
-    record.process = memory.process;
-    found.added.push_back(std::move(record));
+// Looks at the known providers. False: which are listed has to be found out anew.
+bool Catalog::refresh_known(std::optional<Means>& means) {
+  const std::uint64_t now_ns = clock_ns(CLOCK_MONOTONIC);
+  bool are_listed_alike = true;
+  std::vector<std::pair<Standing, const Attachment*>> changed;
+  for (const auto& attachment : attachments_) {
+    if (!parts_->walk.memories().empty()) find_process(*attachment);
+    if (attachment->is_as_it_was(parts_->processes, now_ns)) continue;
+    Standing before(*attachment);
+    refresh(*attachment, means);
+    if (!Standing(*attachment).is_as_in(before)) are_listed_alike = false;
+    if (attachment->view() != before.view)
+      changed.emplace_back(std::move(before), attachment.get());
   }
+  if (!are_listed_alike) return false;
+  for (const auto& [before, attachment] : changed) {
+    const auto listed =
+        std::lower_bound(providers_.begin(), providers_.end(), before.view, is_listed_before);
+    if (listed == providers_.end() || *listed != before.view) return false;
+    *listed = attachment->view();
+    ++version_;
+  }
+  return true;
 }
 
 // Those that live come first: a record that repeats another one's memory, or is one too many,
 // is one of which that is not known.
-void Catalog::add(Found& found) {
-  MappingBudget budget(options_);
-  MemoryOwners memories;
+void Catalog::add(Found& found, std::optional<Means>& means) {
   parts_->of_user.clear();
   parts_->left_out_of_walk.clear();
-  for (const auto& attachment : attachments_) {
-    budget.count(attachment->owner(), attachment->mapped_bytes());
-    attachment->claim_memory(memories);
-    attachment->count_descriptors(parts_->processes);
-  }
-  const bool wants_labels =
-      options_.outside_labels || options_.all_namespaces || !options_.where.empty();
-  const RefreshMeans means{budget, parts_->processes, parts_->timeouts, wants_labels};
-  const auto& walked = parts_->walk.memories();
-  // Where the memory of a record was found in a process, that is the process of the record.
-  const auto find_process = [&](Attachment& attachment, std::uint64_t inode) {
-    const auto memory = walked.find(inode);
-    if (memory == walked.end() || !attachment.speaks_of(inode, memory->second.owner)) return;
-    attachment.found_in(memory->second.process, parts_->processes);
-  };
-  for (const auto& attachment : attachments_) {
-    find_process(*attachment, attachment->inode());
-    attachment->refresh(means, memories);
-    parts_->count(*attachment);
-  }
+  for (const auto& attachment : attachments_) parts_->count(*attachment);
   std::vector<std::pair<std::unique_ptr<Attachment>, FoundRecord>> added;
   for (FoundRecord& record : found.added) {
     const bool trusted = includes(options_.trust, record.owner);
     auto attachment = std::make_unique<Attachment>(record, trusted, parts_->processes);
-    if (!record.process) find_process(*attachment, attachment->inode());
+    if (!record.process) find_process(*attachment);
     added.emplace_back(std::move(attachment), std::move(record));
   }
   std::stable_sort(added.begin(), added.end(), [](const auto& left, const auto& right) {
@@ -350,13 +170,12 @@ void Catalog::add(Found& found) {
       leave_out(LeftOutReason::kProvidersMax);
       continue;
     }
-    attachment->refresh(means, memories);
+    refresh(*attachment, means);
     if (attachment->mapped_bytes() == 0 && counts.without >= options_.providers_per_user_max) {
       leave_out(LeftOutReason::kRecordsMax);
       continue;
     }
     parts_->count(*attachment);
-    found.present.insert(attachment.get());
     attachments_.push_back(std::move(attachment));
   }
 }
@@ -437,11 +256,21 @@ void Catalog::look_around() {
     parts_->walk.walk();
     add_walked(found);
   }
-  add(found);
+  // If this ends early, the next refresh takes nothing for known.
+  const bool was_unfinished = std::exchange(parts_->is_unfinished, true);
+  std::optional<Means> means;
+  const bool are_listed_alike = refresh_known(means);
+  if (found.is_news || was_unfinished || !are_listed_alike) list_anew(found, means);
+  parts_->is_unfinished = false;
+}
+
+void Catalog::list_anew(Found& found, std::optional<Means>& means) {
+  add(found, means);
   // A provider that is known to live stays even if its record was deleted.
-  std::erase_if(attachments_, [&found](const auto& attachment) {
-    return !attachment->is_known_to_live() && !found.present.contains(attachment.get());
+  std::erase_if(attachments_, [](const auto& attachment) {
+    return !attachment->is_known_to_live() && !attachment->is_listed();
   });
+  parts_->processes.forget_unwatched();
   parts_->of_user.clear();
   for (const auto& attachment : attachments_) parts_->count(*attachment);
   forget_predecessors();

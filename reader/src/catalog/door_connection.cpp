@@ -11,7 +11,7 @@
 #include <cstring>
 
 #include "meterbank/base/process_facts.hpp"
-#include "why_denied.hpp"
+#include "process/why_denied.hpp"
 
 namespace meterbank {
 namespace {

@@ -22,10 +22,31 @@ namespace meterbank {
 }
 
 // Zero for a beat in the future, as another time namespace or a hostile provider may claim.
-[[nodiscard]] inline std::uint64_t heartbeat_age_ns(const SegmentHeader& header) noexcept {
-  const std::uint64_t now_ns = clock_ns(CLOCK_MONOTONIC);
+[[nodiscard]] inline std::uint64_t heartbeat_age_ns(const SegmentHeader& header,
+                                                    std::uint64_t now_ns) noexcept {
   const std::uint64_t beat = header.heartbeat_ns.load(std::memory_order_relaxed);  // orders nothing
   return beat < now_ns ? now_ns - beat : 0;
+}
+
+[[nodiscard]] inline std::uint64_t heartbeat_age_ns(const SegmentHeader& header) noexcept {
+  return heartbeat_age_ns(header, clock_ns(CLOCK_MONOTONIC));
+}
+
+// Of a provider that has a keeper: it missed more beats than a busy machine explains.
+[[nodiscard]] inline bool is_late(const SegmentHeader& header, std::uint64_t now_ns) noexcept {
+  constexpr std::uint64_t kPeriods = 3;
+  // relaxed: liveness words order nothing.
+  const std::uint64_t period = header.heartbeat_period_ns.load(std::memory_order_relaxed);
+  return period != 0 && heartbeat_age_ns(header, now_ns) / kPeriods > period;
+}
+
+// Whether its end will show here: the kernel marks the mutex that a thread of the keeper holds, and
+// if it cannot, because the memory was damaged, beats will be late before long. A forger needs a
+// living process for it.
+[[nodiscard]] inline bool shows_its_end(const SegmentHeader& header) noexcept {
+  constexpr std::uint64_t kPeriodNsMax = 10'000'000'000;
+  const std::uint64_t period = header.heartbeat_period_ns.load(std::memory_order_relaxed);
+  return period != 0 && period <= kPeriodNsMax && is_owner_held(header.owner_mutex);
 }
 
 }  // namespace meterbank

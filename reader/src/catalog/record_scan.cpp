@@ -21,6 +21,8 @@ namespace {
 // A walk takes some tenths of a microsecond an entry, one and a half for junk that is called like a
 // record: it is repeated for less than a fifth of the time.
 constexpr std::uint64_t kRestNsPerObject = 8000;
+// Two changes within one tick of the kernel's clock have one time. Ticks are 1 to 10 ms long.
+constexpr std::uint64_t kTicksNs = 100'000'000;
 // What is remembered of one directory: 16 MiB at most.
 constexpr std::size_t kJudgedMax = std::size_t{1} << 20;
 
@@ -41,6 +43,7 @@ const char* remedy_of(int reason) noexcept {
 }
 
 struct DirectoryFacts {
+  struct stat stats {};
   std::uint32_t owner = 0;
   bool shared = false;  // others may write, too: each user has records of his own there
 };
@@ -60,11 +63,19 @@ Result<DirectoryStream> open_directory(const std::string& path, DirectoryFacts& 
     return fail(ErrorCode::kNoDirectory, "directory " + path + " may be changed by others",
                 remedy_for_open_directory(path));
   }
+  facts.stats = stats;
   facts.owner = stats.st_uid;
   facts.shared = (stats.st_mode & (S_IWGRP | S_IWOTH)) != 0;
   DirectoryStream directory = directory_stream(std::move(opened));
   if (directory == nullptr) return fail(ErrorCode::kNoDirectory, "list " + path, {}, errno);
   return directory;
+}
+
+// Nanoseconds of CLOCK_REALTIME.
+std::uint64_t changed_ns(const struct ::stat& facts) noexcept {
+  constexpr std::uint64_t kNsPerSecond = 1'000'000'000;
+  return static_cast<std::uint64_t>(facts.st_ctim.tv_sec) * kNsPerSecond +
+         static_cast<std::uint64_t>(facts.st_ctim.tv_nsec);
 }
 
 enum class Came : std::uint8_t { kRecord, kJunk, kNotNow, kVanished };
@@ -228,13 +239,25 @@ void RecordDirectory::remember(Walk& walk) {
   sort_judged();
 }
 
+RecordDirectory::Condition RecordDirectory::condition_of(const struct ::stat& facts) noexcept {
+  return {{facts.st_dev, facts.st_ino}, {facts.st_ctim.tv_sec, facts.st_ctim.tv_nsec}};
+}
+
+bool RecordDirectory::is_as_walked() const noexcept {
+  struct stat facts {};
+  return walked_at_ && judged_.empty() && ::lstat(path_.c_str(), &facts) == 0 &&
+         condition_of(facts) == *walked_at_;
+}
+
 Result<RecordScan> RecordDirectory::scan(UserPolicy users, const KnowsRecord& knows,
                                          const HasRoom& has_room) {
   Walk walk{.users = users, .knows = knows, .has_room = has_room};
-  if (clock_ns(CLOCK_MONOTONIC) < rests_until_) {
+  if (clock_ns(CLOCK_MONOTONIC) < rests_until_ || is_as_walked()) {
     walk.scan.walked = RecordScan::Walked::kNone;
     return std::move(walk.scan);
   }
+  walked_at_.reset();
+  const std::uint64_t began_ns = clock_ns(CLOCK_REALTIME);
   auto directory = open_directory(path_, walk.facts);
   if (!directory) return tl::make_unexpected(std::move(directory.error()));
   walk.directory = ::dirfd(directory->get());
@@ -266,6 +289,11 @@ Result<RecordScan> RecordDirectory::scan(UserPolicy users, const KnowsRecord& kn
     rests_until_ = clock_ns(CLOCK_MONOTONIC) + objects * kRestNsPerObject;
   }
   remember(walk);
+  // A change that comes now will have another time. What is left out is looked at again each time:
+  // it may become a record without a change of the directory.
+  const bool is_settled = changed_ns(walk.facts.stats) + kTicksNs < began_ns;
+  const bool is_all_known = walk.scan.walked == RecordScan::Walked::kAll && passed_over_.empty();
+  if (is_settled && is_all_known) walked_at_ = condition_of(walk.facts.stats);
   return std::move(walk.scan);
 }
 

@@ -6,7 +6,8 @@
 // name, inode and time of change: junk costs one stat() a walk and is not opened again. Files of
 // one user are read within a budget a walk; those of others come out of their own. A walk ends
 // after `objects_max` entries, and the next one goes on there. A walk over many entries is not
-// repeated at once.
+// repeated at once. A directory in which everything is known is not walked through again while its
+// time of change (st_ctime) is the same.
 #pragma once
 
 #include <sys/stat.h>
@@ -22,7 +23,7 @@
 #include "meterbank/base/result.hpp"
 #include "meterbank/reader/catalog.hpp"
 #include "meterbank/shm/pointer_record.hpp"
-#include "process_walk.hpp"
+#include "process/process_walk.hpp"
 
 namespace meterbank {
 
@@ -37,7 +38,8 @@ struct FoundRecord {
 };
 
 struct RecordScan {
-  // kPart: what was not found may be there. kNone: it was too early for another walk.
+  // kPart: what was not found may be there. kNone: it was too early for another walk, or nothing
+  // has changed since the last one.
   enum class Walked : std::uint8_t { kAll, kPart, kNone };
   Walked walked = Walked::kAll;
   std::vector<FoundRecord> found;
@@ -63,6 +65,8 @@ class RecordDirectory {
   // link. Errors: kNoDirectory.
   [[nodiscard]] Result<RecordScan> scan(UserPolicy users, const KnowsRecord& knows,
                                         const HasRoom& has_room);
+  // The caller did not make use of what was found: the next scan() walks, whatever has changed.
+  void walk_again() noexcept { walked_at_.reset(); }
   // The caller has no room for it: it is not read again until `has_room` says so.
   void leave_out(const FoundRecord& found, LeftOutReason reason);
 
@@ -78,7 +82,16 @@ class RecordDirectory {
     LeftOutReason reason = LeftOutReason::kNotARecord;
   };
   struct Walk;
+  // What a directory was when a walk through it began.
+  struct Condition {
+    std::array<std::uint64_t, 2> file{};    // device and inode
+    std::array<std::int64_t, 2> changed{};  // st_ctim
 
+    bool operator==(const Condition&) const = default;
+  };
+
+  [[nodiscard]] static Condition condition_of(const struct ::stat& facts) noexcept;
+  [[nodiscard]] bool is_as_walked() const noexcept;
   [[nodiscard]] std::uint64_t key_of(std::string_view name, const struct ::stat& facts);
   [[nodiscard]] const Judged* find(std::uint64_t key) const noexcept;
   void visit(Walk& walk, const char* name, std::uint64_t listed_inode);
@@ -92,8 +105,9 @@ class RecordDirectory {
   bool is_sorted_ = true;
   std::vector<LeftOut> passed_over_;  // by the last walk, without being judged
   std::uint64_t other_objects_ = 0;
-  long resume_at_ = 0;             // position in the directory; 0: the beginning
-  std::uint64_t rests_until_ = 0;  // CLOCK_MONOTONIC
+  std::optional<Condition> walked_at_;  // everything in it is known if it is still like that
+  long resume_at_ = 0;                  // position in the directory; 0: the beginning
+  std::uint64_t rests_until_ = 0;       // CLOCK_MONOTONIC
 };
 
 void add_left_out(std::vector<LeftOut>& sums, std::uint32_t uid, LeftOutReason reason,

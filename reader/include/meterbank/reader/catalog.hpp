@@ -281,8 +281,10 @@ class Catalog {
   // Looks for new providers, re-reads directories that changed, notices deaths. Dead and closed
   // providers stay listed until their pointer record is gone or a successor of the same name lives.
   // Several records of one memory are one provider.
-  // Cost: one directory scan, one liveness check a process, and work for what changed only. A
-  // directory of very many entries is not scanned again at once.
+  // Cost: a few loads a provider, and work for what changed only. A directory is scanned again when
+  // its time of change is another one; one of very many entries, not at once. A process is asked
+  // for through its pidfd; beyond the pidfds that are kept, through procfs, unless its provider has
+  // a keeper that beats every 10 seconds or more often: then the kernel's mark of its death tells.
   // Keeps no descriptor but pidfds, and of these at most a quarter of the soft limit of open files.
   // Errors: kNoSpace; the catalog goes on to list what it did, and the next call tries again.
   Result<void> refresh();
@@ -322,14 +324,19 @@ class Catalog {
  private:
   friend struct ReplayedCatalog;
   struct Found;
+  struct Means;
   struct Parts;
 
   Catalog();
   void look_around();
   [[nodiscard]] Found look_for_records();
-  void find_directories();
-  void add(Found& found);
+  [[nodiscard]] bool find_directories();
   void add_walked(Found& found);
+  void find_process(Attachment& attachment);
+  void refresh(Attachment& attachment, std::optional<Means>& means);
+  [[nodiscard]] bool refresh_known(std::optional<Means>& means);
+  void list_anew(Found& found, std::optional<Means>& means);
+  void add(Found& found, std::optional<Means>& means);
   void forget_predecessors();
   void list_providers(std::uint64_t unopened_directories);
 

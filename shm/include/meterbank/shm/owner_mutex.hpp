@@ -25,4 +25,11 @@ void release_owner_mutex(OwnerMutexWords& words) noexcept;
   return (futex.load(std::memory_order_relaxed) & kOwnerDied) != 0;  // relaxed: orders nothing
 }
 
+// A thread holds it, and has not died. Wait-free: one load.
+[[nodiscard]] inline bool is_owner_held(const OwnerMutexWords& words) noexcept {
+  const auto& futex = *reinterpret_cast<const SharedWord32*>(words.data());
+  const std::uint32_t word = futex.load(std::memory_order_relaxed);  // relaxed: orders nothing
+  return (word & kOwnerDied) == 0 && (word & kOwnerThread) != 0;
+}
+
 }  // namespace meterbank

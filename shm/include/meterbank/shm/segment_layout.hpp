@@ -259,7 +259,8 @@ static_assert(std::is_standard_layout_v<SegmentHeader>);
 inline constexpr std::uint32_t kHeaderBytesMin = 3072;
 static_assert(offsetof(SegmentHeader, changes) == kHeaderBytesMin);
 
-inline constexpr std::uint32_t kOwnerDied = 0x40000000;  // FUTEX_OWNER_DIED, linux/futex.h
+inline constexpr std::uint32_t kOwnerDied = 0x40000000;    // FUTEX_OWNER_DIED, linux/futex.h
+inline constexpr std::uint32_t kOwnerThread = 0x3fffffff;  // FUTEX_TID_MASK: its thread id, 0: free
 
 // ---- A registration: one provider's live declaration of a counterset ----
 

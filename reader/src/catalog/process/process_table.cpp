@@ -27,24 +27,15 @@ std::uint64_t pidfd_budget() noexcept {
 void ProcessTable::begin_refresh() {
   ++refreshes_;
   if (!viewpoint_.is_complete()) viewpoint_ = Viewpoint::of_this_process();
-  held_max_ = pidfd_budget();
-  held_by_one_max_ = held_max_ / kShare;
-  held_ = 0;
-  held_by_.clear();
-  polled_.clear();
-  for (auto item = known_.begin(); item != known_.end();) {
-    const auto process = item->second.lock();
-    if (process == nullptr) {
-      item = known_.erase(item);
-      continue;
-    }
-    if (process->pidfd_) {
-      ++held_;
-      ++held_by_[process->pidfd_owner_];
-      polled_.push_back(process);
-    }
-    ++item;
-  }
+  descriptors_max_ = pidfd_budget();
+  descriptors_of_one_max_ = descriptors_max_ / kShare;
+  descriptors_ = 0;
+  descriptors_of_.clear();
+  std::erase_if(held_, [](const Watched& process) {
+    const bool is_watched = process.use_count() > 1;
+    return !is_watched || !process->pidfd_;
+  });
+  for (const Watched& process : held_) count_held(process->pidfd_owner_);
   poll_held();
 }
 
@@ -52,13 +43,15 @@ void ProcessTable::begin_refresh() {
 // kernel refuses so many at once, are looked at one by one.
 void ProcessTable::poll_held() {
   polls_.clear();
-  for (const Watched& process : polled_) polls_.push_back({process->pidfd_.get(), POLLIN, 0});
-  if (!polls_.empty() && ::poll(polls_.data(), polls_.size(), 0) >= 0) {
-    for (std::size_t index = 0; index < polls_.size(); ++index) {
-      if (polls_[index].revents == 0) polled_[index]->looked_in_ = refreshes_;
-    }
+  for (const Watched& process : held_) polls_.push_back({process->pidfd_.get(), POLLIN, 0});
+  if (polls_.empty() || ::poll(polls_.data(), polls_.size(), 0) < 0) return;
+  for (std::size_t index = 0; index < polls_.size(); ++index) {
+    if (polls_[index].revents == 0) held_[index]->looked_in_ = refreshes_;
   }
-  polled_.clear();  // a process that no record names any more is let go
+}
+
+void ProcessTable::forget_unwatched() {
+  std::erase_if(known_, [](const auto& known) { return known.second.expired(); });
 }
 
 ProcessTable::Watched ProcessTable::watch(const PointerRecord& record) {
@@ -87,26 +80,29 @@ Verdict ProcessTable::verdict_on(const PointerRecord& record, WatchedProcess& pr
   return judge(record, viewpoint_, process.look_);
 }
 
-void ProcessTable::hold(WatchedProcess& process, std::uint32_t owner) {
+void ProcessTable::hold(const Watched& watched, std::uint32_t owner) {
+  WatchedProcess& process = *watched;
   if (process.pidfd_ || !may_hold(owner)) return;
   UniqueFd pidfd(static_cast<int>(::syscall(SYS_pidfd_open, static_cast<pid_t>(process.pid_), 0)));
   if (!pidfd) return;
   // The number may have passed to another process meanwhile: what is held is identified again.
   const ProcessLook look = look_at_process(process.pid_, viewpoint_);
   if (look.found != ProcessLook::Found::kRunning || look.start_time != process.start_time_) return;
+  held_.push_back(watched);
   process.pidfd_ = std::move(pidfd);
   process.pidfd_owner_ = owner;
   count_held(owner);
 }
 
 bool ProcessTable::may_hold(std::uint32_t owner) const {
-  const auto held = held_by_.find(owner);
-  return held_ < held_max_ && (held == held_by_.end() || held->second < held_by_one_max_);
+  const auto held = descriptors_of_.find(owner);
+  return descriptors_ < descriptors_max_ &&
+         (held == descriptors_of_.end() || held->second < descriptors_of_one_max_);
 }
 
 void ProcessTable::count_held(std::uint32_t owner) {
-  ++held_;
-  ++held_by_[owner];
+  ++descriptors_;
+  ++descriptors_of_[owner];
 }
 
 PointerRecord ProcessTable::as_seen_here(PointerRecord record, const ProcessHere& process) const {

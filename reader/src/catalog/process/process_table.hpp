@@ -48,7 +48,16 @@ class ProcessTable {
   [[nodiscard]] Watched watch(const PointerRecord& record);
   [[nodiscard]] Verdict verdict_on(const PointerRecord& record, WatchedProcess& process);
   // Takes hold of a process that was found alive, on the share of a user, if there is any left.
-  void hold(WatchedProcess& process, std::uint32_t owner);
+  void hold(const Watched& process, std::uint32_t owner);
+  [[nodiscard]] bool holds(const WatchedProcess& process) const noexcept {
+    return static_cast<bool>(process.pidfd_);
+  }
+  // Of one that is held: the kernel said in this refresh that it has not ended.
+  [[nodiscard]] bool runs(const WatchedProcess& process) const noexcept {
+    return process.looked_in_ == refreshes_;
+  }
+  // Of processes that no record names any more.
+  void forget_unwatched();
   // The same share for other descriptors that are kept for a provider, counted anew each refresh.
   [[nodiscard]] bool may_hold(std::uint32_t owner) const;
   void count_held(std::uint32_t owner);
@@ -67,13 +76,13 @@ class ProcessTable {
   Viewpoint viewpoint_;
   std::uint64_t refreshes_ = 0;
   std::map<std::pair<std::uint32_t, std::uint64_t>, std::weak_ptr<WatchedProcess>> known_;
-  std::unordered_map<std::uint32_t, std::uint64_t> held_by_;  // pidfds, by owner
-  // Those with a pidfd, for poll_held(); kept for their memory.
-  std::vector<Watched> polled_;
-  std::vector<pollfd> polls_;
-  std::uint64_t held_ = 0;
-  std::uint64_t held_max_ = 0;
-  std::uint64_t held_by_one_max_ = 0;
+  std::vector<Watched> held_;  // those with a pidfd
+  std::vector<pollfd> polls_;  // kept for its memory
+  // Pidfds and other descriptors, and by owner.
+  std::uint64_t descriptors_ = 0;
+  std::unordered_map<std::uint32_t, std::uint64_t> descriptors_of_;
+  std::uint64_t descriptors_max_ = 0;
+  std::uint64_t descriptors_of_one_max_ = 0;
 };
 
 }  // namespace meterbank
