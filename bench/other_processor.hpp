@@ -10,6 +10,13 @@
 
 namespace meterbank::bench {
 
+inline void move_to_other_processor() noexcept {
+  cpu_set_t there;
+  CPU_ZERO(&there);
+  CPU_SET(1, &there);
+  static_cast<void>(::sched_setaffinity(0, sizeof there, &there));
+}
+
 // Runs `step` on the other processor for as long as it lives.
 template <typename F>
 class OtherProcessor {
@@ -27,10 +34,7 @@ class OtherProcessor {
 
  private:
   void run(F& step) {
-    cpu_set_t there;
-    CPU_ZERO(&there);
-    CPU_SET(1, &there);
-    static_cast<void>(::sched_setaffinity(0, sizeof there, &there));
+    move_to_other_processor();
     // relaxed: a late look at the flag costs one more step; the count is read by itself.
     while (!stop_.load(std::memory_order_relaxed)) {
       step();

@@ -25,6 +25,7 @@
 #include "agent/http/http_server.hpp"
 #include "http/listen_socket.hpp"
 #include "meterbank/base/unique_fd.hpp"
+#include "other_processor.hpp"
 #include "workplace.hpp"
 
 namespace meterbank::bench {
@@ -194,9 +195,14 @@ void scraper_rows(const std::string& directory, std::size_t series, const Effort
         fmt::format("8 scrapers at once, {} series, {} (limit: one, 7 x sent)", series, name),
         rounds.comparison(), 1.3);
     std::vector<double> first_bytes;
-    for (unsigned round = 0; round < 2 * std::min(effort.rounds, kRoundsMax); ++round) {
-      first_bytes.push_back(server.first_byte_ns());
-    }
+    // On the server's processor it would wait for the end of the server's time slice.
+    std::thread client([&] {
+      move_to_other_processor();
+      for (unsigned round = 0; round < 2 * std::min(effort.rounds, kRoundsMax); ++round) {
+        first_bytes.push_back(server.first_byte_ns());
+      }
+    });
+    client.join();
     table.time_alone_row(fmt::format("first byte of {} series, {}", series, name),
                          Spread::of(std::move(first_bytes)), 2e6);
   }
