@@ -119,7 +119,9 @@ class ZstdBody final : public Body {
   std::size_t read(char* out, std::size_t bytes) override {
     if (is_done_) return 0;
     ZSTD_outBuffer output{out, std::min(bytes, kPieceBytes), 0};
-    while (output.pos == 0 && !is_done_) {
+    // Blocks of zstd are a few KiB here: one for each message would cost a client more than its
+    // bytes.
+    while (output.pos < output.size / 2 && !is_done_ && !(output.pos != 0 && source_.is_first())) {
       const std::string_view piece = source_.look();
       ZSTD_inBuffer input{piece.data(), piece.size(), 0};
       const ZSTD_EndDirective more = source_.is_first() ? ZSTD_e_flush : ZSTD_e_continue;
