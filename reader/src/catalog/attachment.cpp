@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "attachment.hpp"
 
-#include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -15,14 +14,13 @@
 #include "liveness_words.hpp"
 #include "meterbank/base/why_silent.hpp"
 #include "meterbank/shm/utf8.hpp"
-#include "process/why_denied.hpp"
+#include "process/process_memory.hpp"
 
 namespace meterbank {
 namespace {
 
 // After a door did not answer.
 constexpr std::chrono::seconds kDoorRest{2};
-constexpr const char* kMoreDescriptors = "raise the limit of open files: ulimit -n";
 
 // A field of the header that is constant since the segment was published, as a copy of its own: the
 // provider could still be changing it, so it is never checked in place.
@@ -55,43 +53,6 @@ Error gone(const PointerRecord& record) {
 // Empty: the record names none.
 std::string socket_beside(const std::string& record, const std::string& name) {
   return name.empty() ? name : record.substr(0, record.rfind('/') + 1) + name;
-}
-
-// The file behind a descriptor of another process. Held by path first, so that nothing but the
-// expected regular file is ever opened.
-Result<UniqueFd> open_descriptor_of(std::uint32_t pid, std::uint32_t descriptor,
-                                    std::uint64_t inode, std::uint32_t owner) {
-  const std::string there = "/proc/" + std::to_string(pid) + "/fd/" + std::to_string(descriptor);
-  const UniqueFd held(::open(there.c_str(), O_PATH | O_CLOEXEC));
-  if (!held) {
-    const int reason = errno;
-    if (reason == EACCES || reason == EPERM) {
-      DeniedCause cause = why_denied(pid, owner);
-      return fail(ErrorCode::kDenied, "memory of process " + std::to_string(pid) + ": " + cause.why,
-                  std::move(cause.remedy), reason);
-    }
-    return fail(is_shortage(reason) ? ErrorCode::kSystem : ErrorCode::kGone,
-                "memory of process " + std::to_string(pid) + " (" + there + ")",
-                is_shortage(reason) ? kMoreDescriptors : "", reason);
-  }
-  struct stat facts {};
-  if (::fstat(held.get(), &facts) != 0 || facts.st_ino != inode || !S_ISREG(facts.st_mode)) {
-    return fail(ErrorCode::kGone, there + " is not the memory that the provider announced",
-                "its record is stale: meterbank doctor --clean");
-  }
-  const std::string here = "/proc/self/fd/" + std::to_string(held.get());
-  UniqueFd opened(::open(here.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
-  if (!opened) {
-    const int reason = errno;
-    const bool denied = reason == EACCES || reason == EPERM;
-    return fail(denied ? ErrorCode::kDenied : ErrorCode::kSystem,
-                "memory of process " + std::to_string(pid),
-                denied                ? "the provider publishes for its owner and group only"
-                : is_shortage(reason) ? kMoreDescriptors
-                                      : "",
-                reason);
-  }
-  return opened;
 }
 
 }  // namespace
@@ -177,7 +138,7 @@ Result<MappedExtent> Attachment::map(UniqueFd opened, MappingBudget& budget) {
 
 Result<UniqueFd> Attachment::open_extent(std::uint32_t index, std::uint32_t descriptor,
                                          std::uint64_t inode, DoorTimeouts& timeouts) {
-  auto opened = open_descriptor_of(here_.pid, descriptor, inode, owner_);
+  auto opened = open_memory_of(here_.pid, descriptor, inode, owner_);
   if (opened) return opened;
   Error& why = opened.error();
   // A number of another namespace is that of another process here, which has nothing to say.
@@ -193,7 +154,7 @@ Result<UniqueFd> Attachment::open_extent(std::uint32_t index, std::uint32_t desc
   // A provider in a user namespace does not know root of this one. The kernel has said which
   // process listens at the door, and its memory is open to root.
   if (handed.error().code == ErrorCode::kDenied && pid_here() != 0) {
-    if (auto there = open_descriptor_of(pid_here(), descriptor, inode, owner_)) return there;
+    if (auto there = open_memory_of(pid_here(), descriptor, inode, owner_)) return there;
   }
   const bool door_knows = handed.error().code != ErrorCode::kGone;
   return door_knows || verdict_.life != Life::kAlive ? std::move(handed) : std::move(opened);
@@ -456,7 +417,7 @@ bool Attachment::is_as_it_was(const ProcessTable& processes, std::uint64_t now_n
   const std::uint32_t extents = header.extents_count.load(std::memory_order_relaxed);
   if (version != settled_.directory_version || extents != settled_.extents) return false;
   if (is_closed(header) || owner_died(header) || is_late(header, now_ns)) return false;
-  return processes.holds(*process_) ? processes.runs(*process_) : shows_its_end(header);
+  return processes.holds(*process_) ? processes.runs(*process_) : shows_its_end(header, now_ns);
 }
 
 // What an earlier look left out is not in the log of changes, so that look has to be whole.

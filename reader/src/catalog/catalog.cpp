@@ -32,10 +32,6 @@ bool is_listed_before(const std::shared_ptr<const ProviderView>& left,
   return others(*left) < others(*right);
 }
 
-bool wants_labels(const CatalogOptions& options) noexcept {
-  return options.outside_labels || options.all_namespaces || !options.where.empty();
-}
-
 // What of a provider the others depend on: which of them are listed, and in which order.
 struct Standing {
   explicit Standing(const Attachment& attachment)
@@ -62,7 +58,7 @@ struct Standing {
 
 // Made when the first provider of a refresh needs it.
 struct Catalog::Means {
-  explicit Means(const Catalog& catalog) : budget(catalog.options_), memories() {
+  explicit Means(const Catalog& catalog) : budget(catalog.options_) {
     memories.reserve(catalog.attachments_.size());
     for (const auto& attachment : catalog.attachments_) {
       budget.count(attachment->owner(), attachment->mapped_bytes());
@@ -110,7 +106,7 @@ void Catalog::find_process(Attachment& attachment) {
 void Catalog::refresh(Attachment& attachment, std::optional<Means>& means) {
   if (!means) means.emplace(*this);
   attachment.refresh({means->budget, means->memories, parts_->processes, parts_->timeouts,
-                      wants_labels(options_)});
+                      options_.wants_labels()});
 }
 
 // Looks at the known providers. False: which are listed has to be found out anew.
@@ -249,6 +245,11 @@ Result<void> Catalog::refresh() {
 }
 
 void Catalog::look_around() {
+  // If this ends early, what it found is lost, and the next refresh takes nothing for known.
+  const bool was_unfinished = std::exchange(parts_->is_unfinished, true);
+  if (was_unfinished) {
+    for (auto& [path, directory] : parts_->directories) directory.walk_again();
+  }
   parts_->processes.begin_refresh();
   parts_->timeouts.begin_refresh();
   Found found = look_for_records();
@@ -256,8 +257,6 @@ void Catalog::look_around() {
     parts_->walk.walk();
     add_walked(found);
   }
-  // If this ends early, the next refresh takes nothing for known.
-  const bool was_unfinished = std::exchange(parts_->is_unfinished, true);
   std::optional<Means> means;
   const bool are_listed_alike = refresh_known(means);
   if (found.is_news || was_unfinished || !are_listed_alike) list_anew(found, means);

@@ -47,10 +47,8 @@ bool Catalog::find_directories() {
   if (listed.objects > kObjectsWithoutRest) {
     parts_->listing_rests_until = clock_ns(CLOCK_MONOTONIC) + listed.objects * kRestNsPerObject;
   }
-  const bool is_same = is_alike(listed, parts_->listed);
-  parts_->listed = std::move(listed);
-  if (is_same) return false;
-  directories_ = parts_->listed.paths;
+  if (is_alike(listed, parts_->listed)) return false;
+  directories_ = listed.paths;
   const auto is_looked_into = [this](const auto& known) {
     return std::find(directories_.begin(), directories_.end(), known.first) != directories_.end();
   };
@@ -58,6 +56,8 @@ bool Catalog::find_directories() {
     if (!is_looked_into(known)) unlist(attachments_, known.first);
   }
   std::erase_if(parts_->directories, [&](const auto& known) { return !is_looked_into(known); });
+  parts_->listed =
+      std::move(listed);  // last: where memory runs out before, all of this is done again
   return true;
 }
 
@@ -87,7 +87,6 @@ Catalog::Found Catalog::look_for_records() {
   directory_errors_.clear();
   for (const std::string& path : directories_) {
     RecordDirectory& directory = parts_->directories.try_emplace(path, path).first->second;
-    if (parts_->is_unfinished) directory.walk_again();
     auto scan = directory.scan(options_.users, knows, has_room);
     if (scan && scan->walked == RecordScan::Walked::kNone) continue;
     found.is_news = true;

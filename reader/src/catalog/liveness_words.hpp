@@ -32,7 +32,7 @@ namespace meterbank {
   return heartbeat_age_ns(header, clock_ns(CLOCK_MONOTONIC));
 }
 
-// Of a provider that has a keeper: it missed more beats than a busy machine explains.
+// True if the provider has a keeper, and its last heartbeat is more than three periods old.
 [[nodiscard]] inline bool is_late(const SegmentHeader& header, std::uint64_t now_ns) noexcept {
   constexpr std::uint64_t kPeriods = 3;
   // relaxed: liveness words order nothing.
@@ -40,13 +40,19 @@ namespace meterbank {
   return period != 0 && heartbeat_age_ns(header, now_ns) / kPeriods > period;
 }
 
-// Whether its end will show here: the kernel marks the mutex that a thread of the keeper holds, and
-// if it cannot, because the memory was damaged, beats will be late before long. A forger needs a
-// living process for it.
-[[nodiscard]] inline bool shows_its_end(const SegmentHeader& header) noexcept {
+// True if the header alone will show the end of the provider. A thread of its keeper holds the
+// mutex, which the kernel marks when that thread ends. If the kernel cannot, because the provider
+// damaged or forged the mutex, the heartbeat grows old: within four periods, because the last
+// heartbeat is at most one period in the future.
+[[nodiscard]] inline bool shows_its_end(const SegmentHeader& header,
+                                        std::uint64_t now_ns) noexcept {
   constexpr std::uint64_t kPeriodNsMax = 10'000'000'000;
+  // relaxed: liveness words order nothing.
   const std::uint64_t period = header.heartbeat_period_ns.load(std::memory_order_relaxed);
-  return period != 0 && period <= kPeriodNsMax && is_owner_held(header.owner_mutex);
+  const std::uint64_t beat = header.heartbeat_ns.load(std::memory_order_relaxed);
+  const bool is_of_present = beat < now_ns || beat - now_ns <= period;
+  return period != 0 && period <= kPeriodNsMax && is_of_present &&
+         is_owner_held(header.owner_mutex);
 }
 
 }  // namespace meterbank

@@ -21,8 +21,9 @@ namespace {
 // A walk takes some tenths of a microsecond an entry, one and a half for junk that is called like a
 // record: it is repeated for less than a fifth of the time.
 constexpr std::uint64_t kRestNsPerObject = 8000;
-// Two changes within one tick of the kernel's clock have one time. Ticks are 1 to 10 ms long.
-constexpr std::uint64_t kTicksNs = 100'000'000;
+// After this time no change has the time of an earlier one: the ticks of the kernel's clock are 1
+// to 10 ms long, and changes within one tick have one time.
+constexpr std::uint64_t kTimeToSettleNs = 100'000'000;
 // What is remembered of one directory: 16 MiB at most.
 constexpr std::size_t kJudgedMax = std::size_t{1} << 20;
 
@@ -149,7 +150,8 @@ struct RecordDirectory::Walk {
   const HasRoom& has_room;
   RecordScan scan = {};
   std::vector<Judged> seen = {};
-  bool has_news = false;                                        // of `seen`
+  bool has_news = false;    // of `seen`
+  bool has_failed = false;  // an entry could not be looked at, for a reason that may pass
   std::unordered_map<std::uint32_t, std::uint32_t> reads = {};  // by owner
 };
 
@@ -181,7 +183,10 @@ void RecordDirectory::visit(Walk& walk, const char* name, std::uint64_t listed_i
     return;
   }
   struct stat stats {};
-  if (::fstatat(walk.directory, name, &stats, AT_SYMLINK_NOFOLLOW) != 0) return;
+  if (::fstatat(walk.directory, name, &stats, AT_SYMLINK_NOFOLLOW) != 0) {
+    walk.has_failed = walk.has_failed || errno != ENOENT;
+    return;
+  }
   found.owner = stats.st_uid;
   found.key = key_of(name, stats);
   if (const Judged* judged = find(found.key); judged != nullptr) {
@@ -268,7 +273,11 @@ Result<RecordScan> RecordDirectory::scan(UserPolicy users, const KnowsRecord& kn
   sort_judged();
   resume_at_ = 0;
   std::uint64_t objects = 0;
-  while (const dirent* item = ::readdir(directory->get())) {
+  const auto next_entry = [&directory] {
+    errno = 0;  // readdir() says by it whether the end is one
+    return ::readdir(directory->get());
+  };
+  while (const dirent* item = next_entry()) {
     if (++objects > limits_.objects_max) break;
     resume_at_ = item->d_off;
     const std::string_view name = item->d_name;
@@ -280,6 +289,7 @@ Result<RecordScan> RecordDirectory::scan(UserPolicy users, const KnowsRecord& kn
     }
   }
   const bool at_end = objects <= limits_.objects_max;
+  walk.has_failed = walk.has_failed || (at_end && errno != 0);
   if (at_end) resume_at_ = 0;
   if (!from_start || !at_end) {
     walk.scan.walked = RecordScan::Walked::kPart;
@@ -289,10 +299,11 @@ Result<RecordScan> RecordDirectory::scan(UserPolicy users, const KnowsRecord& kn
     rests_until_ = clock_ns(CLOCK_MONOTONIC) + objects * kRestNsPerObject;
   }
   remember(walk);
-  // A change that comes now will have another time. What is left out is looked at again each time:
-  // it may become a record without a change of the directory.
-  const bool is_settled = changed_ns(walk.facts.stats) + kTicksNs < began_ns;
-  const bool is_all_known = walk.scan.walked == RecordScan::Walked::kAll && passed_over_.empty();
+  // What is left out is looked at again each time: it may become a record without a change of the
+  // directory.
+  const bool is_settled = changed_ns(walk.facts.stats) + kTimeToSettleNs < began_ns;
+  const bool is_all_known =
+      walk.scan.walked == RecordScan::Walked::kAll && passed_over_.empty() && !walk.has_failed;
   if (is_settled && is_all_known) walked_at_ = condition_of(walk.facts.stats);
   return std::move(walk.scan);
 }

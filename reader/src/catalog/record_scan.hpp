@@ -65,8 +65,12 @@ class RecordDirectory {
   // link. Errors: kNoDirectory.
   [[nodiscard]] Result<RecordScan> scan(UserPolicy users, const KnowsRecord& knows,
                                         const HasRoom& has_room);
-  // The caller did not make use of what was found: the next scan() walks, whatever has changed.
-  void walk_again() noexcept { walked_at_.reset(); }
+  // The caller did not make use of what was found, or a walk ended early: the next scan() walks
+  // from the beginning, whatever has changed.
+  void walk_again() noexcept {
+    walked_at_.reset();
+    resume_at_ = 0;
+  }
   // The caller has no room for it: it is not read again until `has_room` says so.
   void leave_out(const FoundRecord& found, LeftOutReason reason);
 

@@ -13,10 +13,6 @@
 namespace meterbank {
 namespace {
 
-bool wants_labels(const CatalogOptions& options) noexcept {
-  return options.outside_labels || options.all_namespaces || !options.where.empty();
-}
-
 // Whether both have the same place in the list of providers, or none.
 bool is_listed_alike(const ReplayedProvider& left, const ReplayedProvider& right) {
   const auto deciding = [](const ReplayedProvider& facts) {
@@ -42,7 +38,7 @@ void make_printable(ReplayedProvider& facts) {
 Replay::Parts::Parts(CatalogOptions options, std::uint32_t own_uid)
     : catalog_(ReplayedCatalog::with(std::move(options))),
       own_uid_(own_uid),
-      wants_labels_(wants_labels(catalog_.options())) {}
+      wants_labels_(catalog_.options().wants_labels()) {}
 
 void Replay::Parts::mark_changed(ReplayProviderId id) {
   Provider& provider = providers_[id];

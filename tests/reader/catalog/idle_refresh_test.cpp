@@ -9,6 +9,7 @@
 #include <optional>
 #include <thread>
 
+#include "../../support/allocation_count.hpp"
 #include "../../support/changed_child.hpp"
 #include "../../support/comes_true.hpp"
 #include "../../support/orders_schema.hpp"
@@ -98,6 +99,7 @@ class UnheldProcesses : public test::SharedDirectoryTest {
  protected:
   static constexpr int kProcesses = 4;
   static constexpr int kHeld = 1;
+  static constexpr std::uint64_t kRarestBeatNs = 10'000'000'000;
 
   // Does `look` in a process that may keep one pidfd for each user.
   static std::string with_one_pidfd(const std::function<std::string()>& look) {
@@ -116,15 +118,20 @@ class UnheldProcesses : public test::SharedDirectoryTest {
   void start(const std::function<void()>& publish) {
     for (int i = 0; i < kProcesses; ++i) children_.push_back(start_child(publish));
   }
-  // Providers that no kernel marks as dead, which say that they beat once a `period_ns`.
-  void start_forgers(std::uint64_t period_ns) {
-    start([this, period_ns] {
+  // Providers that no kernel marks as dead, and what they say of their beats.
+  struct Beats {
+    std::uint64_t period_ns = 0;
+    std::uint64_t ahead_ns = 0;
+  };
+  void start_forgers(Beats beats) {
+    start([this, beats] {
       static test::BareProvider forger("forger");
       auto* const header = reinterpret_cast<SegmentHeader*>(forger.memory().data());
       header->owner_mutex[0] = 1;
       // relaxed: the pipe to the parent orders them.
-      header->heartbeat_ns.store(clock_ns(CLOCK_MONOTONIC), std::memory_order_relaxed);
-      header->heartbeat_period_ns.store(period_ns, std::memory_order_relaxed);
+      header->heartbeat_ns.store(clock_ns(CLOCK_MONOTONIC) + beats.ahead_ns,
+                                 std::memory_order_relaxed);
+      header->heartbeat_period_ns.store(beats.period_ns, std::memory_order_relaxed);
       if (!write_record(directory_.path(), forger.record())) ::_exit(1);
     });
   }
@@ -147,6 +154,17 @@ class UnheldProcesses : public test::SharedDirectoryTest {
     return states_of(*catalog_)[state];
   }
 
+  // Of the forgers, once they are dead: how many are in this state.
+  std::string state_after_death(const std::string& state) {
+    std::string said = with_one_pidfd([&] {
+      catalog_ = open();
+      kill_all();
+      return std::to_string(refreshed(state)) + " " + state;
+    });
+    end_all();
+    return said;
+  }
+
   std::vector<pid_t> children_;
   std::optional<Catalog> catalog_;
 };
@@ -167,7 +185,7 @@ TEST_F(UnheldProcesses, AreSeenToDieByTheNextRefresh) {
 }
 
 TEST_F(UnheldProcesses, ThatForgeSignsOfLifeAreDeadOnceTheirBeatsAreLate) {
-  start_forgers(1'000'000'000);
+  start_forgers({.period_ns = 1'000'000'000});
   const auto said = with_one_pidfd([&] {
     catalog_ = open();
     std::string text = std::to_string(states_of(*catalog_)["live"]) + " live, ";
@@ -179,31 +197,23 @@ TEST_F(UnheldProcesses, ThatForgeSignsOfLifeAreDeadOnceTheirBeatsAreLate) {
   end_all();
 }
 
-// What the promise of the next test rests on: these were not looked at.
 TEST_F(UnheldProcesses, ThatBeatOftenEnoughAreNotLookedAt) {
-  start_forgers(10'000'000'000);
-  const auto said = with_one_pidfd([&] {
-    catalog_ = open();
-    kill_all();
-    return std::to_string(refreshed("live")) + " live";
-  });
-  EXPECT_EQ(said, std::to_string(kProcesses - kHeld) + " live");
-  end_all();
+  start_forgers({.period_ns = kRarestBeatNs});
+  EXPECT_EQ(state_after_death("live"), std::to_string(kProcesses - kHeld) + " live");
 }
 
 TEST_F(UnheldProcesses, ThatBeatTooRarelyAreLookedAtEachTime) {
-  start_forgers(10'000'000'001);
-  const auto said = with_one_pidfd([&] {
-    catalog_ = open();
-    kill_all();
-    return std::to_string(refreshed("dead")) + " dead";
-  });
-  EXPECT_EQ(said, "4 dead");
-  end_all();
+  start_forgers({.period_ns = kRarestBeatNs + 1});
+  EXPECT_EQ(state_after_death("dead"), "4 dead");
+}
+
+TEST_F(UnheldProcesses, ThatBeatInTheFutureAreLookedAtEachTime) {
+  start_forgers({.period_ns = kRarestBeatNs, .ahead_ns = 60'000'000'000});
+  EXPECT_EQ(state_after_death("dead"), "4 dead");
 }
 
 TEST_F(UnheldProcesses, WhereTheyAreHeldAreBelievedByTheKernelAlone) {
-  start_forgers(10'000'000'000);
+  start_forgers({.period_ns = kRarestBeatNs});
   catalog_ = open();
   EXPECT_EQ(refreshed("live"), kProcesses);
   end_all();
@@ -220,6 +230,31 @@ TEST(IdleRefresh, SeesThatTheThreadOfAKeeperAloneHasEnded) {
   reinterpret_cast<SegmentHeader*>(orders.memory().data())->owner_mutex[0] = kOwnerDied;
   ASSERT_TRUE(catalog.refresh());
   EXPECT_EQ(test::state_of(catalog, "orders"), "hung");
+}
+
+// Each catalog runs out of memory at another allocation of the refresh that finds them.
+TEST(IdleRefresh, ThatRanOutOfMemoryIsFollowedByOneThatFindsEveryNewProvider) {
+  const test::TemporaryDirectory first, second;
+  const std::string both = first.path() + ":" + second.path();
+  std::vector<Catalog> catalogs;
+  for (int i = 0; i < 400; ++i) catalogs.push_back(*Catalog::open({.directory = both}));
+  const test::BareProvider left("left"), right("right");
+  ASSERT_TRUE(write_record(first.path(), left.record()));
+  ASSERT_TRUE(write_record(second.path(), right.record()));
+  // So that one walk is enough, if it is made use of.
+  std::this_thread::sleep_for(std::chrono::milliseconds(300));
+  std::size_t failed = 1, refreshes = 0;
+  for (; failed != 0 && refreshes < catalogs.size(); ++refreshes) {
+    {
+      const test::FailingAllocations failing(refreshes, 1);
+      static_cast<void>(catalogs[refreshes].refresh());
+      failed = failing.failed();
+    }
+    ASSERT_TRUE(catalogs[refreshes].refresh());
+    ASSERT_EQ(catalogs[refreshes].providers().size(), 2U) << "after allocation " << refreshes;
+  }
+  EXPECT_EQ(failed, 0U) << "no refresh had all the memory that it needs";
+  EXPECT_GT(refreshes, 10U);
 }
 
 TEST(IdleRefresh, OfOneChangedProviderReplacesItsViewAlone) {

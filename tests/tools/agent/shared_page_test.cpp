@@ -140,5 +140,36 @@ INSTANTIATE_TEST_SUITE_P(OfEachEncoding, BodyOf,
 INSTANTIATE_TEST_SUITE_P(OfEachEncoding, SharedPageOf,
                          ::testing::Values(Encoding::kIdentity, Encoding::kGzip, Encoding::kZstd));
 
+// Lines that compress well.
+class Lines final : public exposition::PageWriter {
+ public:
+  bool write(std::string& out, std::size_t bytes) override {
+    constexpr std::uint64_t kLines = 100'000;
+    if (written_ == kLines) return false;
+    for (const std::size_t end = out.size() + bytes; written_ < kLines && out.size() < end;) {
+      const std::uint64_t number = ++written_;
+      out += "requests_total{route=\"/api/" + std::to_string(number) + "\"} " +
+             std::to_string(number * number) + "\n";
+    }
+    return true;
+  }
+
+ private:
+  std::uint64_t written_ = 0;
+};
+
+TEST(BodyOfZstd, LeavesInLargeMessagesButForTheFirstAndTheLast) {
+  const std::unique_ptr<Body> body = make_body(std::make_unique<Lines>(), Encoding::kZstd);
+  std::vector<std::size_t> messages;
+  std::string piece(SharedPage::kPieceBytes, '\0');
+  while (const std::size_t bytes = body->read(piece.data(), piece.size()))
+    messages.push_back(bytes);
+  ASSERT_GT(messages.size(), 4U);
+  EXPECT_LT(messages.front(), piece.size() / 2);
+  for (std::size_t number = 1; number + 1 < messages.size(); ++number) {
+    EXPECT_GE(messages[number], piece.size() / 2) << "message " << number;
+  }
+}
+
 }  // namespace
 }  // namespace meterbank::agent

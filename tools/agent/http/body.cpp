@@ -119,8 +119,7 @@ class ZstdBody final : public Body {
   std::size_t read(char* out, std::size_t bytes) override {
     if (is_done_) return 0;
     ZSTD_outBuffer output{out, std::min(bytes, kPieceBytes), 0};
-    // Blocks of zstd are a few KiB here: one for each message would cost a client more than its
-    // bytes.
+    // A block of zstd is a few KiB here. A message for each would cost more than its bytes.
     while (output.pos < output.size / 2 && !is_done_ && !(output.pos != 0 && source_.is_first())) {
       const std::string_view piece = source_.look();
       ZSTD_inBuffer input{piece.data(), piece.size(), 0};

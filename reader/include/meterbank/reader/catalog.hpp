@@ -24,6 +24,7 @@
 #include <array>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -133,6 +134,11 @@ struct CatalogOptions {
   std::uint64_t user_bytes_max = std::uint64_t{4} << 30;  // all segments of one uid
   // Dead, unreadable and repeated records do not count.
   std::uint32_t providers_per_user_max = 16'384;
+
+  // True if ProviderView::outside is read: it was asked for, or another option needs it.
+  [[nodiscard]] bool wants_labels() const noexcept {
+    return outside_labels || all_namespaces || !where.empty();
+  }
 };
 
 [[nodiscard]] std::string_view name_of(RegistrationState state) noexcept;
@@ -281,12 +287,13 @@ class Catalog {
   // Looks for new providers, re-reads directories that changed, notices deaths. Dead and closed
   // providers stay listed until their pointer record is gone or a successor of the same name lives.
   // Several records of one memory are one provider.
-  // Cost: a few loads a provider, and work for what changed only. A directory is scanned again when
-  // its time of change is another one; one of very many entries, not at once. A process is asked
-  // for through its pidfd; beyond the pidfds that are kept, through procfs, unless its provider has
-  // a keeper that beats every 10 seconds or more often: then the kernel's mark of its death tells.
-  // Keeps no descriptor but pidfds, and of these at most a quarter of the soft limit of open files.
-  // Errors: kNoSpace; the catalog goes on to list what it did, and the next call tries again.
+  // Cost: a few loads a provider, and work for what changed only. A directory is scanned again if
+  // its time of change is another one, or if something in it was left out; one of very many entries
+  // is not scanned again at once. A process is checked through its pidfd. Beyond the pidfds that
+  // are kept it is checked through procfs, unless its provider has a keeper that beats at least
+  // every 10 seconds: then the kernel's mark of the keeper's death is enough. Keeps no descriptor
+  // but pidfds, and of these at most a quarter of the soft limit of open files. Errors: kNoSpace;
+  // the catalog goes on to list what it did, and the next call tries again.
   Result<void> refresh();
 
   // True if refresh() would find a change in an attached provider; it does not notice new

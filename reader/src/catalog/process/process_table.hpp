@@ -52,11 +52,11 @@ class ProcessTable {
   [[nodiscard]] bool holds(const WatchedProcess& process) const noexcept {
     return static_cast<bool>(process.pidfd_);
   }
-  // Of one that is held: the kernel said in this refresh that it has not ended.
+  // True if the kernel said in this refresh that the process has not ended. Precondition: holds().
   [[nodiscard]] bool runs(const WatchedProcess& process) const noexcept {
     return process.looked_in_ == refreshes_;
   }
-  // Of processes that no record names any more.
+  // Drops the entries of processes that no record names any more.
   void forget_unwatched();
   // The same share for other descriptors that are kept for a provider, counted anew each refresh.
   [[nodiscard]] bool may_hold(std::uint32_t owner) const;
