@@ -22,6 +22,8 @@ PHASES = [
 # The program's own: it waits for its reader.
 OWN = {"waiting": {"read", "write"}}
 MALLOC = {"brk"}
+# What the C library does first in each thread. On a busy machine that can be after "the end" began.
+FIRST_OF_THREAD = {"rseq", "set_robust_list"}
 START_OF_THREAD = {"create()": "keeper", "add() with a callback": "callbacks",
                    "add() with cuts": "cuts"}
 KEPT = "the end, with keep_record"
@@ -70,7 +72,8 @@ def made(lines):
             if phase == "afterwards" or name in OWN.get(phase, ()):
                 continue
         else:
-            phase = "the end" if mark >= PHASES.index("the end") else "running"
+            has_ended = mark >= PHASES.index("the end") and name not in FIRST_OF_THREAD
+            phase = "the end" if has_ended else "running"
         calls.setdefault((phase, thread), set()).add(name)
     # A thread is known by what its creator's call returns, which its own first calls may precede.
     by_role = {}
