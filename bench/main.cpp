@@ -10,6 +10,8 @@
 #include <string_view>
 #include <vector>
 
+#include "instructions/count.hpp"
+#include "instructions/under_callgrind.hpp"
 #include "report/changes.hpp"
 #include "report/conditions.hpp"
 #include "report/results_file.hpp"
@@ -26,6 +28,9 @@ constexpr const char* kUsage =
     "providers\n"
     "  --peers      rows of other systems too, where this program was built with them\n"
     "  --json FILE  write the results to FILE as well\n"
+    "  --instructions  with --quick, count instructions under valgrind; other runs do so anyway "
+    "where\n"
+    "               the processor's counters cannot be had\n"
     "  --compare    print which rows changed beyond noise between two files of results\n"
     "  GROUP        these groups of rows only: publish, c, c-reader, shards, snapshot, fresh, "
     "setup,\n"
@@ -79,7 +84,7 @@ void stay_here() {
 
 struct Options {
   meterbank::bench::Effort effort;
-  bool quick = false, large = false;
+  bool quick = false, large = false, instructions = false;
   std::string json;                  // empty: no file
   std::vector<std::string> compare;  // two files, or none
   std::vector<Group> groups;         // empty: all
@@ -112,6 +117,8 @@ Options options_of(std::span<char*> words) {
       std::exit(0);
     } else if (word == "--quick") {
       options.quick = true;
+    } else if (word == "--instructions") {
+      options.instructions = true;
     } else if (word == "--large") {
       options.large = true;
     } else if (word == "--peers") {
@@ -152,6 +159,15 @@ void peer_rows([[maybe_unused]] const meterbank::bench::Effort& effort,
 #endif
 }
 
+// Of all groups that will run and can be counted.
+meterbank::bench::CallgrindCounts counted_under_callgrind(std::span<const Group> groups) {
+  std::vector<std::string> counted;
+  for (const Group& group : groups) {
+    if (meterbank::bench::is_counted_under_callgrind(group.name)) counted.emplace_back(group.name);
+  }
+  return meterbank::bench::CallgrindCounts(counted);
+}
+
 // A missed figure is a result, not a failure of the benchmark.
 int measure(const Options& options) {
   using meterbank::bench::give_up;
@@ -164,10 +180,15 @@ int measure(const Options& options) {
   results.conditions = meterbank::bench::Conditions::here();
   results.quick = options.quick;
   print(results.conditions);
-  meterbank::bench::Table table;
-  table.head();
   std::span<const Group> groups = kGroups;
   if (!options.groups.empty()) groups = options.groups;
+  meterbank::bench::Table table;
+  const bool wants_instructions = !options.quick || options.instructions;
+  if (wants_instructions && !meterbank::bench::can_count_instructions()) {
+    table.use(counted_under_callgrind(groups));
+    std::puts("instructions: counted under valgrind, with tiny inputs and without AVX-512");
+  }
+  table.head();
   for (const Group& group : groups) {
     table.begin(group.name);
     group.rows(options.effort, table);
@@ -188,7 +209,7 @@ int main(int count, char** arguments) {
   const Options options = options_of(std::span(arguments + 1, static_cast<std::size_t>(count - 1)));
   if (options.compare.empty()) return measure(options);
   const bool measures = !options.json.empty() || !options.groups.empty() || options.quick ||
-                        options.large || options.effort.peers;
+                        options.large || options.instructions || options.effort.peers;
   if (measures) refuse("--compare measures nothing: it takes two files and no other argument");
   return meterbank::bench::compare_files(options.compare[0], options.compare[1]);
 }

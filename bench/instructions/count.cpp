@@ -38,7 +38,7 @@ int counter() noexcept {
 
 #ifdef METERBANK_BENCH_CALLGRIND
 
-// The value of callgrind's --callgrind-out-file, which instructions.py sets. Empty: not told.
+// The value of callgrind's --callgrind-out-file, which CallgrindCounts sets. Empty: not told.
 std::string callgrind_file() {
   const char* const file = std::getenv("METERBANK_BENCH_CALLGRIND");
   return RUNNING_ON_VALGRIND != 0 && file != nullptr ? file : "";

@@ -77,6 +77,7 @@ void Table::record(ResultRow row) {
 }
 
 void Table::add(ResultRow row) {
+  if (!row.instructions) row.instructions = counts_.of(group_, row.name);
   print_line(row.name, cell(row.measured, row.unit), instructions_cell(row),
              cell(row.limit, row.unit), row.ratio ? ratio_text(*row.ratio) : "-", hold_cell(row),
              row.verdict);

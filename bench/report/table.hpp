@@ -6,14 +6,18 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
+#include "instructions/under_callgrind.hpp"
 #include "report/results.hpp"
 
 namespace meterbank::bench {
 
 class Table {
  public:
+  // Where the processor does not count instructions.
+  void use(CallgrindCounts counts) { counts_ = std::move(counts); }
   // The group of the rows that follow.
   void begin(std::string_view group) { group_ = group; }
 
@@ -43,6 +47,7 @@ class Table {
   // Prints the row too.
   void add(ResultRow row);
 
+  CallgrindCounts counts_;
   std::string group_;
   std::vector<ResultRow> rows_;
   unsigned misses_ = 0;
