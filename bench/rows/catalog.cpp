@@ -59,7 +59,7 @@ void poll_one(const Effort& effort, Table& table) {
   Query query = query_all(catalog);
   Sample sample;
   query.prepare(sample);
-  const BlockParts<const SharedWord> block = plan_of(query)->block_of(0);
+  const BlockParts<const SharedWord> block = test::block_of(*plan_of(query), 0);
   std::vector<std::uint64_t> values(block.words);
   const std::uint64_t turns = effort.operations / 10;
   const Timestamp time = Timestamp::now();

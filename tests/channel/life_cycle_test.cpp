@@ -95,14 +95,12 @@ TEST_F(LifeCycle, NeverMixesTheValuesOfTwoLives) {
         all.refresh();
         query->update(all);
         query->collect(sample, kTimeout);
-        for (std::size_t row = 0; row < content_of(sample).plan->rows.size(); ++row) {
+        for (std::size_t row = 0; row < content_of(sample).plan->rows; ++row) {
           if (content_of(sample).status[row] != RowStatus::kFresh) continue;
           const std::uint64_t* const values = content_of(sample).row(row);
           ++rows;
           if (values[0] != values[1] || values[1] != values[2]) ++wrong;
-          const auto& planned = content_of(sample).plan->rows[row];
-          const auto& set = *content_of(sample).plan->selections[planned.selection].set;
-          const std::string name(set.instances[planned.instance].name);
+          const std::string name(test::instance_of(*content_of(sample).plan, row).name);
           const std::uint64_t life = std::stoull(name.substr(name.find(' ')));
           if (values[0] % life != 0 || values[0] > kUpdates * life) ++wrong;
           if (name[1] == 'o' && values[0] != life) ++wrong;  // computed

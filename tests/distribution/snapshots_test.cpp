@@ -87,7 +87,7 @@ class Snapshots : public testing::Test {
     query_ = *Query::compile(catalog_, {"calls/*/latency"});
     const CounterView& counter = *plan_of(query_)->selections[0].set->set->find("latency");
     place_ = {counter.shape, counter.word, counter.more};
-    const std::size_t words = plan_of(query_)->block_of(0).words;
+    const std::size_t words = test::block_of(*plan_of(query_), 0).words;
     std::uint64_t last = 0, taken = 0;
     // On a busy machine writers may begin late.
     for (std::uint64_t moved = 0; taken < wanted || moved <= 100;) {
@@ -109,7 +109,7 @@ class Snapshots : public testing::Test {
   }
   [[nodiscard]] Distribution now() {
     query_.collect(sample_, Timestamp{});
-    const std::size_t words = plan_of(query_)->block_of(0).words;
+    const std::size_t words = test::block_of(*plan_of(query_), 0).words;
     return *Distribution::of(place_, {content_of(sample_).row(0), words});
   }
   [[nodiscard]] bool has_whole_parts(std::span<const std::uint64_t> row) const {

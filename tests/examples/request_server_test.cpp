@@ -250,7 +250,7 @@ TEST_F(RequestServer, ACutShowsNoConnectionClosedThatWasNotOpened) {
   std::uint64_t cuts = 0, opened_before = 0, moved = 0;
   while (cuts < 2000 || moved < 100) {
     const mb::CollectSummary summary = query->collect(sample, mb::Cut::kEpoch);
-    ASSERT_EQ(content_of(sample).plan->rows.size(), 3U);
+    ASSERT_EQ(content_of(sample).plan->rows, 3U);
     if (summary.cut == mb::CutQuality::kPerBlock) continue;
     std::uint64_t opened = 0, closed = 0;
     for (std::size_t row = 0; row < 3; ++row) {

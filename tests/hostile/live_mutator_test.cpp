@@ -118,7 +118,7 @@ TEST_F(LiveMutator, QueriesOfASegmentThatChangesUnderneathEndInOrder) {
   ASSERT_TRUE(honest) << honest.error().message();
   auto all = Query::compile(*honest, {});
   ASSERT_TRUE(all) << all.error().message();
-  const std::size_t rows_of_all = plan_of(*all)->rows.size();
+  const std::size_t rows_of_all = plan_of(*all)->rows;
   ASSERT_GE(rows_of_all, 9U);
   std::optional<Mutator> mutator;
   mutator.emplace(extent->data(), honest_);
@@ -133,7 +133,7 @@ TEST_F(LiveMutator, QueriesOfASegmentThatChangesUnderneathEndInOrder) {
     Sample sample;
     for (int round = 0; round < 20; ++round) {
       for (int look = 0; look < 20; ++look) rows += query->collect(sample, Timestamp{}).rows;
-      incomplete += plan_of(*query)->rows.size() < 9 ? 1U : 0U;
+      incomplete += plan_of(*query)->rows < 9 ? 1U : 0U;
       catalog->refresh();
       query->update(*catalog);
     }

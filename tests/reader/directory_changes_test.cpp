@@ -132,8 +132,8 @@ TEST_F(DirectoryChanges, KeepTheListsOfSetsThatDidNotChange) {
   kept_.push_back(*set_.create_instance("asia"));
   const auto followed = follow();
   ASSERT_TRUE(followed.has_value());
-  EXPECT_NE(followed->sets[0].instances.data(), known_.sets[0].instances.data());
-  EXPECT_EQ(followed->sets[1].instances.data(), known_.sets[1].instances.data());
+  EXPECT_FALSE(followed->sets[0].instances.is(known_.sets[0].instances));
+  EXPECT_TRUE(followed->sets[1].instances.is(known_.sets[1].instances));
 }
 
 // 64 is what the log keeps; one more has overwritten the first.

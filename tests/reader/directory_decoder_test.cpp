@@ -10,6 +10,7 @@
 #include <optional>
 #include <vector>
 
+#include "../support/allocation_count.hpp"
 #include "../support/orders_schema.hpp"
 #include "../support/temporary_directory.hpp"
 #include "meterbank/publisher.hpp"
@@ -226,6 +227,23 @@ TEST_F(DirectoryTest, ListsAnInstanceWhoseNameIsNotUtf8WithAName) {
   SlotDescriptor& first = descriptors[set.instances[0].slot];
   first.name_here[0].store(0xc0 | 'u' << 8, std::memory_order_relaxed);
   EXPECT_EQ(decode().sets.front().instances[0].name, "\xEF\xBF\xBDu");
+}
+
+// Slots that a provider only claims to have cost a reader nothing.
+TEST_F(DirectoryTest, IgnoresALogThatNamesASlotOfNoGroup) {
+  const auto segment =
+      *MappedSegment::attach(MappedExtent::over({data(), words_.size() * sizeof(Line)}));
+  const DecodedDirectory known = decode_directory(*segment);
+  const std::uint64_t version = known.version + 1;
+  constexpr std::uint32_t kFarSlot = 0xfffffe;
+  const DirectoryChange change{static_cast<std::uint32_t>(version), 0, kFarSlot};
+  header().changes[version % kChangesKept].store(change.raw(), std::memory_order_relaxed);
+  header().directory_version.store(version, std::memory_order_relaxed);
+  const std::size_t before = test::allocations_made();
+  const auto followed = decode_changes(*segment, {known.version, known.sets});
+  EXPECT_LT(test::allocations_made() - before, 100U);
+  ASSERT_TRUE(followed.has_value());
+  EXPECT_EQ(followed->sets.front().instances.size(), 2U);
 }
 
 }  // namespace

@@ -453,18 +453,19 @@ TEST_F(QueryTest, HoldsASampleOfManyTilesAndTheirRests) {
   Sample sample;
   EXPECT_EQ(query.collect(sample, kStart).not_fresh, 0U);
   const QueryPlan& plan = *content_of(sample).plan;
-  ASSERT_EQ(plan.rows.size(), 44U);
+  ASSERT_EQ(plan.rows, 44U);
   std::size_t in_tiles = 0;
   std::size_t in_runs = 0;
-  for (const QueryPlan::Run& run : plan.runs) {
+  const auto& parts = plan.selections[0].list->parts;
+  ASSERT_EQ(parts.size(), 1U);
+  for (const QueryPlan::Run& run : parts[0].rows->runs) {
     in_runs += run.rows;
     if (run.kind == QueryPlan::Run::Kind::kTiles) in_tiles += run.rows;
   }
   EXPECT_EQ(in_runs, 44U);
   EXPECT_EQ(in_tiles, 32U);  // five tiles are full but for the one with the closed instance
-  const auto& instances = plan.selections[0].set->instances;
-  for (std::size_t row = 0; row < plan.rows.size(); ++row) {
-    const std::string name(instances[plan.rows[row].instance].name);
+  for (std::size_t row = 0; row < plan.rows; ++row) {
+    const std::string name(test::instance_of(plan, row).name);
     EXPECT_EQ(content_of(sample).row(row)[2], std::stoull(name.substr(1)));
   }
 }

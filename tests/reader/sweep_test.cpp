@@ -25,26 +25,28 @@ class RowsOfAGroup {
  public:
   RowsOfAGroup(const std::byte* group, const BlockForm& form, const GroupLayout& layout,
                std::uint32_t slots)
-      : groups_{{group, 0}}, instances_(slots), rows_(slots) {
+      : groups_{{group, 0}} {
     auto described = std::make_shared<Counterset>();
     described->form = form;
     set_.set = std::move(described);
     set_.layouts.push_back(layout);
+    auto piece = std::make_shared<InstancePiece>();
+    piece->instances.resize(slots);
     for (std::uint32_t slot = 0; slot < slots; ++slot) {
-      instances_[slot].slot = slot & InstanceView::kSlotMask;
-      rows_[slot].instance = slot & QueryPlan::Row::kInstanceMask;
+      piece->instances[slot].slot = slot & InstanceView::kSlotMask;
+      rows_.places.push_back(static_cast<std::uint16_t>(slot));
     }
-    set_.instances = instances_;
+    rows_.piece = std::move(piece);
+    set_.instances = InstanceViews({rows_.piece});
   }
   RowsOfAGroup(const RowsOfAGroup&) = delete;
   RowsOfAGroup& operator=(const RowsOfAGroup&) = delete;
 
-  [[nodiscard]] RowBlocks blocks() const noexcept { return {groups_, set_, rows_.data()}; }
+  [[nodiscard]] RowBlocks blocks() const noexcept { return {groups_, set_, rows_, 0}; }
 
  private:
   std::vector<QueryPlan::Group> groups_;
-  std::vector<InstanceView> instances_;
-  std::vector<QueryPlan::Row> rows_;
+  QueryPlan::PieceRows rows_;
   RegisteredSet set_;
 };
 

@@ -65,7 +65,7 @@ void judge_rows(const Sample& sample, Board& board) {
   for (const QueryPlan::Selection& selection : content_of(sample).plan->selections) {
     for (std::size_t index = selection.first_row; index < selection.first_row + selection.rows;
          ++index) {
-      const InstanceView& instance = content_of(sample).plan->instance_of(index);
+      const InstanceView& instance = test::instance_of(*content_of(sample).plan, index);
       Board::count(board.rows);
       if (content_of(sample).status[index] == RowStatus::kGone) {
         Board::count(board.gone);

@@ -55,8 +55,7 @@ void expect_all_fresh(const Sample& sample, const CollectSummary& summary, std::
   for (const QueryPlan::Selection& selection : content_of(sample).plan->selections) {
     for (std::size_t index = selection.first_row; index < selection.first_row + selection.rows;
          ++index) {
-      const InstanceView& instance =
-          selection.set->instances[content_of(sample).plan->rows[index].instance];
+      const InstanceView& instance = test::instance_of(*content_of(sample).plan, index);
       const auto number = test::number_of_row(instance.name);
       const bool is_right = number && content_of(sample).row(index)[0] == *number &&
                             content_of(sample).row(index)[1] == *number * 3 &&
@@ -104,7 +103,7 @@ void live_with(std::uint64_t rows, bool many) {
   Query one = timed("select one", rows, [&] {
     return *Query::compile(catalog, {"demo_orders/" + last + "/accepted"});
   });
-  ASSERT_EQ(plan_of(one)->rows.size(), 1U);
+  ASSERT_EQ(plan_of(one)->rows, 1U);
   Sample sample_of_one;
   EXPECT_EQ(one.collect(sample_of_one, Timestamp{}).rows, 1U);
   EXPECT_EQ(content_of(sample_of_one).row(0)[0], rows - 1);
@@ -112,7 +111,7 @@ void live_with(std::uint64_t rows, bool many) {
   instances.clear();
   timed("list after all closed", rows, [&] { return catalog.refresh(), true; });
   EXPECT_TRUE(query.update(catalog));
-  EXPECT_EQ(plan_of(query)->rows.size(), 0U);
+  EXPECT_EQ(plan_of(query)->rows, 0U);
 }
 
 std::vector<std::uint64_t> sizes() {

@@ -27,7 +27,9 @@ constexpr std::size_t kValues = kInstances * kCounters;
 class BareSnapshots {
  public:
   explicit BareSnapshots(const QueryPlan& plan) : values_(plan.words) {
-    for (std::size_t row = 0; row < plan.rows.size(); ++row) blocks_.push_back(plan.block_of(row));
+    for (std::size_t row = 0; row < plan.rows; ++row) {
+      blocks_.push_back(test::block_of(plan, row));
+    }
   }
   void read() noexcept {
     std::uint64_t* target = values_.data();

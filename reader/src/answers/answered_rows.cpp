@@ -5,6 +5,7 @@
 #include <atomic>
 #include <utility>
 
+#include "../catalog/decode/instance_list.hpp"
 #include "meterbank/shm/case_fold.hpp"
 #include "meterbank/shm/segment.hpp"
 
@@ -37,11 +38,6 @@ struct KeptView {
   ProviderView view;
   std::shared_ptr<const ProviderView> provider;
   std::vector<std::shared_ptr<const void>> memory;
-};
-
-struct KeptInstances {
-  std::vector<InstanceView> instances;
-  std::vector<std::shared_ptr<const std::string>> names;  // that they point to
 };
 
 }  // namespace
@@ -160,6 +156,19 @@ void AnsweredRows::make_segment(const ProviderView& provider) {
   segment_groups_ = groups_.size();
 }
 
+InstanceViews AnsweredRows::live_instances() const {
+  InstanceList live;
+  for (std::uint32_t index = 0; index < slots_.size(); ++index) {
+    const Slot& slot = slots_[index];
+    if (!slot.is_live) continue;
+    live.add({.name = *slot.name,
+              .generation = slot.generation,
+              .id = slot.id,
+              .slot = index & InstanceView::kSlotMask});
+  }
+  return std::move(live).views();
+}
+
 std::shared_ptr<const ProviderView> AnsweredRows::view(
     const std::shared_ptr<const ProviderView>& provider, const RegisteredSet& set) {
   if (viewed_ == provider && viewed_version_ == version_) return view_;
@@ -178,18 +187,8 @@ std::shared_ptr<const ProviderView> AnsweredRows::view(
     kept->memory.emplace_back(groups_.memory(index));
     groups_.list_in(rows, index, kFirstGroupExtent + static_cast<std::uint32_t>(index));
   }
-  auto live = std::make_shared<KeptInstances>();
-  for (std::uint32_t index = 0; index < slots_.size(); ++index) {
-    const Slot& slot = slots_[index];
-    if (!slot.is_live) continue;
-    live->names.push_back(slot.name);
-    live->instances.push_back({.name = *slot.name,
-                               .generation = slot.generation,
-                               .id = slot.id,
-                               .slot = index & InstanceView::kSlotMask});
-  }
-  rows.instances = live->instances;
-  rows.instances_memory = std::move(live);
+  const bool is_known = view_ != nullptr && viewed_version_ == version_;
+  rows.instances = is_known ? view_->sets.front().instances : live_instances();
   kept->view = *provider;
   // Slots of two of these objects must not pass for each other's, nor for the provider's own.
   kept->view.segment_id[1] = serial_;

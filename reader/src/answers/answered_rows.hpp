@@ -77,6 +77,7 @@ class AnsweredRows {
   void add_group(std::size_t slots_at_least);
   void begin(Slot& slot) noexcept;
   void close(std::uint32_t index);
+  [[nodiscard]] InstanceViews live_instances() const;
   void make_segment(const ProviderView& provider);
 
   std::shared_ptr<const Counterset> set_;  // the registration's, in the form of these blocks

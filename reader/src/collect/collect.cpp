@@ -12,21 +12,34 @@
 namespace meterbank {
 namespace {
 
+// f(row of the sample, its part, row of the part) for all rows of the selection.
+template <typename F>
+void for_each_row(const QueryPlan::Selection& selection, F&& f) noexcept {
+  std::size_t index = selection.first_row;
+  for (const QueryPlan::RowList::Part& part : selection.list->parts) {
+    for (std::size_t row = 0; row < part.rows->size(); ++row) f(index++, *part.rows, row);
+  }
+}
+
+std::uint64_t* words_of(const QueryPlan::Selection& selection, std::size_t row,
+                        SampleContent& sample) noexcept {
+  const std::size_t words = selection.set->set->form.words;
+  return sample.values.data() + selection.first_value + (row - selection.first_row) * words;
+}
+
 // After a change of the membership: rows whose slot has ended its life, or has a new one.
-void check_slots(const QueryPlan& plan, const QueryPlan::Selection& selection,
-                 SampleContent& sample) noexcept {
-  for (std::size_t index = selection.first_row; index < selection.first_row + selection.rows;
-       ++index) {
-    const BlockParts<const SharedWord> block = plan.block_of(index);
+void check_slots(const QueryPlan::Selection& selection, SampleContent& sample) noexcept {
+  for_each_row(selection, [&](std::size_t index, const auto& part, std::size_t row) {
+    const BlockParts<const SharedWord> block = RowBlocks(selection, part, row)[0];
     // relaxed: fenced in by [R5] in finish_selection().
     const SlotWord slot = SlotWord::of(StdAtomics::load_relaxed(*block.slot));
-    if (slot.generation != plan.instance_of(index).generation) {
-      std::fill_n(sample.values.data() + plan.value_of(index), block.words, std::uint64_t{0});
+    if (slot.generation != part.instance(row).generation) {
+      std::fill_n(words_of(selection, index, sample), block.words, std::uint64_t{0});
       sample.status[index] = RowStatus::kGone;
     } else if (slot.state == SlotState::kClosed && sample.status[index] != RowStatus::kBusy) {
       sample.status[index] = RowStatus::kClosed;
     }
-  }
+  });
 }
 
 // What the end of a provider or registration makes of rows that were read; kFresh: nothing.
@@ -46,34 +59,29 @@ RowStatus ending_of(const QueryPlan::Selection& selection) noexcept {
 
 // What asking came to. A row that failed to come holds nothing, so that an older answer does not
 // pass for a new one.
-void check_answer(const QueryPlan& plan, const QueryPlan::Selection& selection,
-                  SampleContent& sample) noexcept {
+void check_answer(const QueryPlan::Selection& selection, SampleContent& sample) noexcept {
   // relaxed, both: this thread stored them when it asked.
   const auto answered = static_cast<RowStatus>(StdAtomics::load_relaxed(*selection.answered));
-  for (std::size_t index = selection.first_row; index < selection.first_row + selection.rows;
-       ++index) {
-    const BlockParts<const SharedWord> block = plan.block_of(index);
+  for_each_row(selection, [&](std::size_t index, const auto& part, std::size_t row) {
+    const BlockParts<const SharedWord> block = RowBlocks(selection, part, row)[0];
     const bool has_values = StdAtomics::load_relaxed(*block.seq) != 0;
-    if (answered == RowStatus::kFresh && has_values) continue;
-    std::fill_n(sample.values.data() + plan.value_of(index), block.words, std::uint64_t{0});
+    if (answered == RowStatus::kFresh && has_values) return;
+    std::fill_n(words_of(selection, index, sample), block.words, std::uint64_t{0});
     sample.status[index] = answered == RowStatus::kFresh ? RowStatus::kUnanswered : answered;
-  }
+  });
 }
 
 // What the recording says of the rows. A plan of an earlier tick may know rows that ended since,
 // and rows whose place has another one now.
-void show_recorded(const QueryPlan& plan, const QueryPlan::Selection& selection,
-                   SampleContent& sample) noexcept {
-  const RegisteredSet& set = *selection.set;
+void show_recorded(const QueryPlan::Selection& selection, SampleContent& sample) noexcept {
   // relaxed, all loads: the thread that plays the recording collects.
   const auto word = RegistrationWord::of(StdAtomics::load_relaxed(*selection.word));
   const bool is_removed = word.state == RegistrationState::kClosed;
-  for (std::size_t index = selection.first_row; index < selection.first_row + selection.rows;
-       ++index) {
-    const InstanceView& instance = plan.instance_of(index);
-    const auto row = RecordedRow::of(
-        StdAtomics::load_relaxed(recorded_in(*selection.groups, set, plan.rows[index].instance)));
-    const auto slot = SlotWord::of(StdAtomics::load_relaxed(*plan.block_of(index).slot));
+  for_each_row(selection, [&](std::size_t index, const auto& part, std::size_t number) {
+    const RowBlocks blocks(selection, part, number);
+    const InstanceView& instance = part.instance(number);
+    const auto row = RecordedRow::of(StdAtomics::load_relaxed(blocks.recorded(0)));
+    const auto slot = SlotWord::of(StdAtomics::load_relaxed(*blocks[0].slot));
     sample.status[index] = row.status;
     sample.consistency[index] = row.consistency;
     const bool is_same = row.slot == instance.slot && slot.generation == instance.generation;
@@ -83,9 +91,9 @@ void show_recorded(const QueryPlan& plan, const QueryPlan::Selection& selection,
                (is_removed || slot.state == SlotState::kClosed)) {
       sample.status[index] = RowStatus::kClosed;
     }
-    if (holds_values(sample.status[index])) continue;
-    std::fill_n(sample.values.data() + plan.value_of(index), form_of(set).words, std::uint64_t{0});
-  }
+    if (holds_values(sample.status[index])) return;
+    std::fill_n(words_of(selection, index, sample), blocks.words(), std::uint64_t{0});
+  });
 }
 
 std::size_t not_fresh(const QueryPlan::Selection& selection, const SampleContent& sample) noexcept {
@@ -94,11 +102,10 @@ std::size_t not_fresh(const QueryPlan::Selection& selection, const SampleContent
   return selection.rows - static_cast<std::size_t>(fresh);
 }
 
-// Whether what is copied there would push itself out of the caches before it is read.
-bool exceeds_caches(const std::uint64_t* values, std::size_t words) noexcept {
+// Whether what is copied of the selection would push itself out of the caches before it is read.
+bool exceeds_caches(const QueryPlan::Selection& selection) noexcept {
   constexpr std::size_t kBytes = std::size_t{4} << 20;  // more than the second cache of most
-  const bool is_aligned = reinterpret_cast<std::uintptr_t>(values) % kCacheLine == 0;
-  return is_aligned && words * sizeof(std::uint64_t) >= kBytes;
+  return selection.rows * selection.set->set->form.words * sizeof(std::uint64_t) >= kBytes;
 }
 
 bool has_changed(const ProviderView& provider) noexcept {
@@ -112,19 +119,42 @@ bool has_changed(const ProviderView& provider) noexcept {
 
 }  // namespace
 
-BlockParts<const SharedWord> QueryPlan::block_of(std::size_t row) const noexcept {
-  const Selection& selection = selection_of(row);
-  return block_in(*selection.groups, *selection.set, rows[row].instance);
+PartVersions no_versions(std::size_t blocks) {
+  constexpr std::size_t kLine = kCacheLine / sizeof(std::uint64_t);
+  auto memory = std::make_shared<std::uint64_t[]>(blocks + kLine - 1);
+  const auto address = reinterpret_cast<std::uintptr_t>(memory.get());
+  const std::size_t before = (kCacheLine - address % kCacheLine) % kCacheLine;
+  return {memory, memory.get() + before / sizeof(std::uint64_t)};
 }
 
-Collector::Collector(std::shared_ptr<const QueryPlan> plan, SampleWords versions)
+Versions no_versions(const QueryPlan& plan) {
+  Versions versions;
+  versions.reserve(plan.parts);
+  for (const QueryPlan::Selection& selection : plan.selections) {
+    const std::size_t shards = form_of(*selection.set).shards;
+    for (const QueryPlan::RowList::Part& part : selection.list->parts) {
+      versions.push_back(no_versions(part.rows->size() * shards));
+    }
+  }
+  return versions;
+}
+
+Collector::Collector(std::shared_ptr<const QueryPlan> plan, Versions versions)
     : plan_(std::move(plan)), versions_(std::move(versions)), one_shard_(plan_->widest_shard) {
-  sweeps_.reserve(plan_->runs.size());
+  using Kind = QueryPlan::Run::Kind;
+  sweeps_.reserve(plan_->selections.size());
+  parts_.reserve(plan_->parts);
   for (const QueryPlan::Selection& selection : plan_->selections) {
     const BlockForm& form = form_of(*selection.set);
-    for (std::size_t run = 0; run < selection.runs; ++run) {
-      const auto kind = plan_->runs[selection.first_run + run].kind;
-      sweeps_.push_back(sweep_of(kind, form.consistency, form.words, widest_sweep()));
+    SweepRuns& sweeps = sweeps_.emplace_back();
+    for (const Kind kind : {Kind::kTiles, Kind::kLines, Kind::kScattered}) {
+      sweeps[static_cast<std::size_t>(kind)] =
+          sweep_of(kind, form.consistency, form.words, widest_sweep());
+    }
+    for (const auto& [rows, first_row] : selection.list->parts) {
+      const std::vector<QueryPlan::Run>& runs = rows->runs;
+      parts_.push_back({rows.get(), first_row, versions_[parts_.size()].get(), runs.size(),
+                        runs.empty() ? QueryPlan::Run{} : runs.front()});
     }
   }
 }
@@ -136,8 +166,8 @@ bool Collector::prepare(SampleContent& sample, Words words) const {
   if (words == Words::kZero || sample.values.size() != plan_->words) {
     sample.values.assign(plan_->words, 0);
   }
-  sample.status.assign(plan_->rows.size(), RowStatus::kBusy);
-  sample.consistency.resize(plan_->rows.size());
+  sample.status.assign(plan_->rows, RowStatus::kBusy);
+  sample.consistency.resize(plan_->rows);
   for (const QueryPlan::Selection& selection : plan_->selections) {
     const bool is_block = selection.set->set->consistency == Consistency::kBlock;
     const auto whole = is_block ? RowConsistency::kBlock : RowConsistency::kIndependent;
@@ -153,33 +183,40 @@ bool Collector::prepare(SampleContent& sample, Words words) const {
 std::size_t Collector::join_shards(const QueryPlan::Selection& selection,
                                    SampleContent& sample) noexcept {
   const Counterset& set = *selection.set->set;
-  std::uint64_t* versions = versions_.data() + selection.first_version;
+  std::uint64_t* values = sample.values.data() + selection.first_value;
+  std::size_t index = selection.first_row;
   std::size_t failed = 0;
-  for (std::size_t index = selection.first_row; index < selection.first_row + selection.rows;
-       ++index, versions += set.form.shards) {
-    const SweepTarget target{sample.values.data() + plan_->value_of(index), versions,
-                             sample.status.data() + index};
-    failed += read_sharded_row(plan_->block_of(index), plan_->instance_of(index).generation, set,
-                               one_shard_.data(), target, sample.consistency[index]);
+  for (const Part& part : parts_of(selection)) {
+    const RowBlocks blocks(selection, *part.rows, 0);
+    std::uint64_t* versions = part.versions;
+    for (std::size_t row = 0; row < part.rows->size(); ++row, ++index) {
+      const SweepTarget target{values, versions, sample.status.data() + index};
+      failed += read_sharded_row(blocks[row], blocks.instance(row).generation, set,
+                                 one_shard_.data(), target, sample.consistency[index]);
+      values += set.form.words;
+      versions += set.form.shards;
+    }
   }
   return failed;
 }
 
 std::size_t Collector::copy_rows(const QueryPlan::Selection& selection,
                                  SampleContent& sample) noexcept {
-  const QueryPlan& plan = *plan_;
+  const auto number = static_cast<std::size_t>(&selection - plan_->selections.data());
+  const std::size_t words = selection.set->set->form.words;
+  std::uint64_t* const values = sample.values.data() + selection.first_value;
+  RowStatus* const status = sample.status.data() + selection.first_row;
+  const bool past_caches = exceeds_caches(selection);
   std::size_t failed = 0;
-  for (std::size_t index = selection.first_run; index < selection.first_run + selection.runs;
-       ++index) {
-    const QueryPlan::Run& run = plan.runs[index];
-    const RowBlocks blocks(plan, selection, run.first_row);
-    const std::size_t in_selection = run.first_row - selection.first_row;
-    std::uint64_t* const values = sample.values.data() + selection.first_value;
-    SweepTarget target{values + in_selection * blocks.words(),
-                       versions_.data() + selection.first_version + in_selection,
-                       sample.status.data() + run.first_row};
-    target.past_caches = exceeds_caches(target.values, run.rows * blocks.words());
-    failed += sweeps_[index](run, blocks, target);
+  for (const Part& part : parts_of(selection)) {
+    for (const QueryPlan::Run& run : part.runs()) {
+      const std::size_t row = part.first_row + run.first_row;
+      SweepTarget target{values + row * words, part.versions + run.first_row, status + row};
+      target.past_caches =
+          past_caches && reinterpret_cast<std::uintptr_t>(target.values) % kCacheLine == 0;
+      const RowBlocks blocks(selection, *part.rows, run.first_row);
+      failed += sweeps_[number][static_cast<std::size_t>(run.kind)](run, blocks, target);
+    }
   }
   return failed;
 }
@@ -194,9 +231,8 @@ std::size_t Collector::copy_selection(const QueryPlan::Selection& selection,
 // After the copies: what has become of the rows. `failed` is 0 if all are known to be fresh.
 void Collector::finish_selection(const QueryPlan::Selection& selection, std::size_t failed,
                                  SampleContent& sample, CollectSummary& summary) noexcept {
-  const QueryPlan& plan = *plan_;
   if (selection.set->recorded != nullptr) {
-    show_recorded(plan, selection, sample);
+    show_recorded(selection, sample);
     summary.not_fresh += not_fresh(selection, sample);
     return;
   }
@@ -206,7 +242,7 @@ void Collector::finish_selection(const QueryPlan::Selection& selection, std::siz
   // relaxed: fenced in by [R5]. Unchanged since the catalog listed the live slots: none was reused.
   const bool members_changed =
       StdAtomics::load_relaxed(*selection.membership) != selection.set->membership;
-  if (members_changed) check_slots(plan, selection, sample);
+  if (members_changed) check_slots(selection, sample);
   RowStatus* const first = sample.status.data() + selection.first_row;
   const RowStatus ending = ending_of(selection);
   if (ending != RowStatus::kFresh) {
@@ -214,14 +250,14 @@ void Collector::finish_selection(const QueryPlan::Selection& selection, std::siz
     std::replace(first, first + selection.rows, RowStatus::kCheckpoint, ending);
   }
   const bool is_asked = selection.answered != nullptr;
-  if (is_asked) check_answer(plan, selection, sample);
+  if (is_asked) check_answer(selection, sample);
   // Where no attempt failed and nothing ended, all rows are fresh.
   if (failed == 0 && !members_changed && ending == RowStatus::kFresh && !is_asked) return;
   summary.not_fresh += not_fresh(selection, sample);
 }
 
 void Collector::collect(SampleContent& sample, Cut cut, CollectSummary& summary) noexcept {
-  summary.rows = plan_->rows.size();
+  summary.rows = plan_->rows;
   if (cut == Cut::kNone) {
     sample.cuts.clear();
     for (const QueryPlan::Selection& selection : plan_->selections) {

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Copies the rows of one plan into samples. Knows which versions it returned, so that no row ever
-// goes back in time.
+// goes back in time. It knows them part by part (QueryPlan::PieceRows), so that the collector of
+// the next plan takes over what it has of parts that have not changed.
 //
 // Thread safety: one thread at a time. Progress: collect() makes no system call, allocates nothing
 // once the sample has its size, and ends after a bounded number of steps.
@@ -9,6 +10,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <vector>
 
 #include "../plan/query_plan.hpp"
@@ -16,19 +18,25 @@
 
 namespace meterbank {
 
+// What was returned last of each block of a part, 0 for nothing; `shards` a row. They begin at a
+// cache line.
+using PartVersions = std::shared_ptr<std::uint64_t[]>;
+[[nodiscard]] PartVersions no_versions(std::size_t blocks);
+// One a part of a plan.
+using Versions = std::vector<PartVersions>;
+[[nodiscard]] Versions no_versions(const QueryPlan& plan);
+
 class Collector {
  public:
-  // `versions`: what was returned last of each block, 0 for nothing; see Selection::first_version.
-  Collector(std::shared_ptr<const QueryPlan> plan, SampleWords versions);
+  Collector(std::shared_ptr<const QueryPlan> plan, Versions versions);
 
   [[nodiscard]] const std::shared_ptr<const QueryPlan>& plan() const noexcept { return plan_; }
-  [[nodiscard]] const SampleWords& versions() const noexcept { return versions_; }
+  [[nodiscard]] const Versions& versions() const noexcept { return versions_; }
 
   // Whether prepare() would change nothing. Asked at every collect(), so it is here.
   [[nodiscard]] bool is_prepared(const SampleContent& sample) const noexcept {
     return sample.plan == plan_ && sample.values.size() == plan_->words &&
-           sample.status.size() == plan_->rows.size() &&
-           sample.consistency.size() == plan_->rows.size() &&
+           sample.status.size() == plan_->rows && sample.consistency.size() == plan_->rows &&
            sample.cuts.capacity() >= plan_->selections.size();
   }
   // What a prepared sample holds: zeros, or anything, where collect() comes next. That writes every
@@ -42,9 +50,26 @@ class Collector {
   void collect(SampleContent& sample, Cut cut, CollectSummary& summary) noexcept;
 
  private:
+  // What a sweep needs of a part, in one place: with thousands of selections of few rows each, a
+  // collect waits for memory most of the time.
+  struct Part {
+    const QueryPlan::PieceRows* rows;
+    std::size_t first_row;  // in the selection
+    std::uint64_t* versions;
+    std::size_t run_count;
+    QueryPlan::Run only_run;  // if there is one
+
+    [[nodiscard]] std::span<const QueryPlan::Run> runs() const noexcept {
+      return {run_count == 1 ? &only_run : rows->runs.data(), run_count};
+    }
+  };
+
   std::size_t copy_rows(const QueryPlan::Selection& selection, SampleContent& sample) noexcept;
   std::size_t join_moved(const QueryPlan::Selection& selection, SampleContent& sample,
                          CollectSummary& summary) noexcept;
+  [[nodiscard]] static bool has_moved(const BlockParts<const SharedWord>& first,
+                                      std::uint64_t generation, const BlockForm& form,
+                                      const std::uint64_t* versions) noexcept;
   std::size_t join_shards(const QueryPlan::Selection& selection, SampleContent& sample) noexcept;
   std::size_t copy_selection(const QueryPlan::Selection& selection, SampleContent& sample) noexcept;
   void finish_selection(const QueryPlan::Selection& selection, std::size_t failed,
@@ -58,10 +83,16 @@ class Collector {
   std::size_t read_moved(const QueryPlan::Selection& selection, SampleContent& sample,
                          CollectSummary& summary) noexcept;
 
+  [[nodiscard]] std::span<const Part> parts_of(
+      const QueryPlan::Selection& selection) const noexcept {
+    return {parts_.data() + selection.first_part, selection.parts};
+  }
+
   std::shared_ptr<const QueryPlan> plan_;
-  SampleWords versions_;                  // returned last, one a block
+  Versions versions_;
   std::vector<std::uint64_t> one_shard_;  // room for the words of a block
-  std::vector<SweepRun> sweeps_;          // one a run of the plan
+  std::vector<SweepRuns> sweeps_;         // one a selection
+  std::vector<Part> parts_;               // those of all selections
 };
 
 }  // namespace meterbank

@@ -58,55 +58,66 @@ CutQuality worse(CutQuality left, CutQuality right) noexcept { return std::min(l
 // Returns how many there were. Bounded, one read_row() each.
 std::size_t Collector::read_moved(const QueryPlan::Selection& selection, SampleContent& sample,
                                   CollectSummary& summary) noexcept {
-  const QueryPlan& plan = *plan_;
+  const std::size_t words = selection.set->set->form.words;
   std::size_t moved = 0;
-  for (std::size_t index = selection.first_run; index < selection.first_run + selection.runs;
-       ++index) {
-    const QueryPlan::Run& run = plan.runs[index];
-    const RunBlocks blocks(plan, selection, run);
-    for (std::size_t row = 0; row < run.rows; ++row) {
-      const std::size_t at = run.first_row + row;
-      std::uint64_t& known = versions_[selection.first_version + at - selection.first_row];
-      // relaxed: the caller's fence comes between the copies and this load.
-      const std::uint64_t seq = StdAtomics::load_relaxed(*blocks[row].seq);
-      if (sample.status[at] == RowStatus::kFresh && (seq + 1) / 2 == known) continue;
-      ++moved;
-      const SweepTarget target{sample.values.data() + plan.value_of(at), &known,
-                               sample.status.data() + at};
-      summary.failed_attempts += read_row(blocks[row], Consistency::kBlock, target);
+  for (const Part& part : parts_of(selection)) {
+    for (const QueryPlan::Run& run : part.runs()) {
+      const RunBlocks blocks(selection, *part.rows, run);
+      const std::size_t first = part.first_row + run.first_row;
+      std::uint64_t* const values = sample.values.data() + selection.first_value + first * words;
+      RowStatus* const status = sample.status.data() + selection.first_row + first;
+      std::uint64_t* const known = part.versions + run.first_row;
+      for (std::size_t row = 0; row < run.rows; ++row) {
+        // relaxed: the caller's fence comes between the copies and this load.
+        const std::uint64_t seq = StdAtomics::load_relaxed(*blocks[row].seq);
+        if (status[row] == RowStatus::kFresh && (seq + 1) / 2 == known[row]) continue;
+        ++moved;
+        const SweepTarget target{values + row * words, known + row, status + row};
+        summary.failed_attempts += read_row(blocks[row], Consistency::kBlock, target);
+      }
     }
   }
   return moved;
 }
 
-// The same of a sharded set. A row with a block that threads share counts as moved.
+// The same of a sharded row. One with a block that threads share counts as moved.
+bool Collector::has_moved(const BlockParts<const SharedWord>& first, std::uint64_t generation,
+                          const BlockForm& form, const std::uint64_t* versions) noexcept {
+  for (std::uint32_t shard = 0; shard < form.shards; ++shard) {
+    const auto block = shard_parts(first, form, shard);
+    // relaxed, both loads: the caller's fence comes between the copies and them. What was counted
+    // in a block that is not open yet cannot be in a row that was copied.
+    const auto slot = SlotWord::of(StdAtomics::load_relaxed(*block.slot));
+    const bool is_open = slot.generation == generation && slot.state == SlotState::kLive;
+    if (shard != 0 && !is_open) continue;
+    const std::uint64_t seq = StdAtomics::load_relaxed(*block.seq);
+    const bool is_shared = shard + 1 == form.shards;
+    if (is_shared || (seq + 1) / 2 != versions[shard]) return true;
+  }
+  return false;
+}
+
 std::size_t Collector::join_moved(const QueryPlan::Selection& selection, SampleContent& sample,
                                   CollectSummary& summary) noexcept {
   const Counterset& set = *selection.set->set;
   std::size_t moved = 0;
-  std::uint64_t* versions = versions_.data() + selection.first_version;
-  for (std::size_t at = selection.first_row; at < selection.first_row + selection.rows;
-       ++at, versions += set.form.shards) {
-    const BlockParts<const SharedWord> first = plan_->block_of(at);
-    const std::uint64_t generation = plan_->instance_of(at).generation;
-    bool is_same = sample.status[at] == RowStatus::kFresh;
-    for (std::uint32_t shard = 0; shard < set.form.shards && is_same; ++shard) {
-      const auto block = shard_parts(first, set.form, shard);
-      // relaxed, both loads: the caller's fence comes between the copies and them. What was counted
-      // in a block that is not open yet cannot be in a row that was copied.
-      const auto slot = SlotWord::of(StdAtomics::load_relaxed(*block.slot));
-      const bool is_open = slot.generation == generation && slot.state == SlotState::kLive;
-      if (shard != 0 && !is_open) continue;
-      const std::uint64_t seq = StdAtomics::load_relaxed(*block.seq);
-      const bool is_shared = shard + 1 == set.form.shards;
-      is_same = !is_shared && (seq + 1) / 2 == versions[shard];
+  for (const Part& part : parts_of(selection)) {
+    const RowBlocks blocks(selection, *part.rows, 0);
+    std::uint64_t* versions = part.versions;
+    for (std::size_t row = 0; row < part.rows->size(); ++row, versions += set.form.shards) {
+      const std::size_t in_selection = part.first_row + row;
+      const std::size_t at = selection.first_row + in_selection;
+      const std::uint64_t generation = blocks.instance(row).generation;
+      const bool is_same = sample.status[at] == RowStatus::kFresh &&
+                           !has_moved(blocks[row], generation, set.form, versions);
+      if (is_same) continue;
+      ++moved;
+      std::uint64_t* const values =
+          sample.values.data() + selection.first_value + in_selection * set.form.words;
+      const SweepTarget target{values, versions, sample.status.data() + at};
+      summary.failed_attempts += read_sharded_row(blocks[row], generation, set, one_shard_.data(),
+                                                  target, sample.consistency[at]);
     }
-    if (is_same) continue;
-    ++moved;
-    const SweepTarget target{sample.values.data() + plan_->value_of(at), versions,
-                             sample.status.data() + at};
-    summary.failed_attempts +=
-        read_sharded_row(first, generation, set, one_shard_.data(), target, sample.consistency[at]);
   }
   return moved;
 }
@@ -117,19 +128,20 @@ bool Collector::read_epoch(const QueryPlan::Selection& selection, std::uint64_t 
                            SampleContent& sample) noexcept {
   std::uint64_t* values = sample.values.data() + selection.first_value;
   RowStatus* status = sample.status.data() + selection.first_row;
-  std::uint64_t* known = versions_.data() + selection.first_version;
-  for (std::size_t index = 0; index < selection.runs; ++index) {
-    const QueryPlan::Run& run = plan_->runs[selection.first_run + index];
-    const RunBlocks blocks(*plan_, selection, run);
-    for (std::size_t row = 0; row < run.rows; ++row) {
-      const BlockParts<const SharedWord> block = blocks[row];
-      std::uint64_t version = 0;
-      const CutStatus read = read_at_epoch<StdAtomics>(block, epoch, values, version);
-      const bool is_had = read == CutStatus::kCurrent || read == CutStatus::kSaved;
-      if (!is_had || version < *known) return false;
-      *known++ = version;
-      *status++ = read == CutStatus::kCurrent ? RowStatus::kFresh : RowStatus::kCheckpoint;
-      values += block.words;
+  for (const Part& part : parts_of(selection)) {
+    std::uint64_t* known = part.versions;
+    for (const QueryPlan::Run& run : part.runs()) {
+      const RunBlocks blocks(selection, *part.rows, run);
+      for (std::size_t row = 0; row < run.rows; ++row) {
+        const BlockParts<const SharedWord> block = blocks[row];
+        std::uint64_t version = 0;
+        const CutStatus read = read_at_epoch<StdAtomics>(block, epoch, values, version);
+        const bool is_had = read == CutStatus::kCurrent || read == CutStatus::kSaved;
+        if (!is_had || version < *known) return false;
+        *known++ = version;
+        *status++ = read == CutStatus::kCurrent ? RowStatus::kFresh : RowStatus::kCheckpoint;
+        values += block.words;
+      }
     }
   }
   return true;

@@ -7,6 +7,7 @@
 // afterwards" covers "before".
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 
@@ -42,6 +43,7 @@ std::size_t read_sharded_row(const BlockParts<const SharedWord>& first, std::uin
 // The loop for runs of one kind, `blocks` being those of its rows. Returns the failed attempts.
 using SweepRun = std::size_t (*)(const QueryPlan::Run& run, const RowBlocks& blocks,
                                  const SweepTarget& target) noexcept;
+using SweepRuns = std::array<SweepRun, 3>;  // by QueryPlan::Run::Kind
 // How many words a kernel loads at once. More than one only on x86-64: four need AVX2, eight need
 // AVX-512.
 enum class SweepWidth : std::uint8_t { kOneWord, kFourWords, kEightWords };

@@ -36,27 +36,31 @@ void OlderRows::pair(const SampleContent* older, const SampleContent& newer) {
   }
 }
 
-bool OlderRows::find(const QueryPlan& newer, std::size_t row, std::size_t& found) const noexcept {
+bool OlderRows::find(const RowPlace& newer, std::size_t row, std::size_t& found) const noexcept {
   if (older_ == nullptr) return false;
   found = row;
-  if (!same_plan_ && !find_slot(newer, row, found)) return false;
+  if (!same_plan_ && !find_slot(newer, found)) return false;
   return holds_values(older_->status[found]);
 }
 
-// Rows of a selection are in the order of their slots.
-bool OlderRows::find_slot(const QueryPlan& newer, std::size_t row,
-                          std::size_t& found) const noexcept {
-  const QueryPlan& plan = *older_->plan;
-  const std::uint32_t slot = newer.instance_of(row).slot;
-  for (const Selection* const selection : selections_[newer.rows[row].selection]) {
-    const auto* const first = plan.rows.data() + selection->first_row;
-    const auto* const last = first + selection->rows;
-    const auto* const place =
-        std::lower_bound(first, last, slot, [&](const QueryPlan::Row& one, std::uint32_t wanted) {
-          return selection->set->instances[one.instance].slot < wanted;
-        });
-    if (place == last || selection->set->instances[place->instance].slot != slot) continue;
-    found = static_cast<std::size_t>(place - plan.rows.data());
+// A part that both plans have at the same place has the same rows.
+bool OlderRows::find_slot(const RowPlace& newer, std::size_t& found) const noexcept {
+  const std::uint32_t slot = newer.instance().slot;
+  for (const Selection* const selection : selections_[newer.number_of_selection()]) {
+    const auto& parts = selection->list->parts;
+    const std::size_t same = newer.number_of_part();
+    if (same < parts.size() && parts[same].rows.get() == &newer.part()) {
+      found = selection->first_row + parts[same].first_row + newer.in_part();
+      return true;
+    }
+    const std::size_t index = selection->set->instances.index_of(slot);
+    if (index == InstanceViews::kNoIndex) continue;
+    const auto& [rows, first_row] = parts[index / InstancePiece::kSlots];
+    const std::size_t wanted = index % InstancePiece::kSlots;
+    const auto place = std::lower_bound(rows->places.begin(), rows->places.end(), wanted);
+    if (place == rows->places.end() || *place != wanted) continue;
+    found =
+        selection->first_row + first_row + static_cast<std::size_t>(place - rows->places.begin());
     return true;
   }
   return false;

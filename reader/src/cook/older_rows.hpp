@@ -16,13 +16,13 @@ class OlderRows {
   // `older` may be null. Allocates if the plans differ.
   void pair(const SampleContent* older, const SampleContent& newer);
 
-  // The row of the same slot, of whatever life; false: there is none with values.
-  [[nodiscard]] bool find(const QueryPlan& newer, std::size_t row,
+  // The row of the same slot, of whatever life; false: there is none with values. `newer`: where
+  // the row `row` is.
+  [[nodiscard]] bool find(const RowPlace& newer, std::size_t row,
                           std::size_t& found) const noexcept;
 
  private:
-  [[nodiscard]] bool find_slot(const QueryPlan& newer, std::size_t row,
-                               std::size_t& found) const noexcept;
+  [[nodiscard]] bool find_slot(const RowPlace& newer, std::size_t& found) const noexcept;
 
   const SampleContent* older_ = nullptr;
   bool same_plan_ = false;

@@ -52,6 +52,8 @@ void RowCursor::start(const Sample* older, const Sample& newer, CookOptions opti
   newer_time_ns_ = newer.time.monotonic_ns;
   options_ = options;
   older_rows_.pair(older_, *newer_);
+  place_ = RowPlace(*newer_->plan);
+  place_before_ = older_ == nullptr ? RowPlace() : RowPlace(*older_->plan);
   is_of_one_plan_ = older_ == nullptr || older_->plan == newer_->plan;
   const bool time_passed = newer_time_ns_ > older_time_ns_;
   ticks_ = time_passed ? static_cast<double>(newer_time_ns_ - older_time_ns_) : 0;
@@ -156,8 +158,8 @@ void RowCursor::use_counters_of(const ItemAnswer& answer, std::size_t row) {
 }
 
 void RowCursor::show(std::size_t row) {
-  const QueryPlan& plan = *newer_->plan;
-  const QueryPlan::Selection& selection = plan.selection_of(row);
+  place_.move_to(row);
+  const QueryPlan::Selection& selection = place_.selection();
   const Counterset& set = *selection.set->set;
   is_total_ = false;
   if (shown_ != &selection) {
@@ -169,22 +171,27 @@ void RowCursor::show(std::size_t row) {
     row_.is_apart = selection.is_apart;
   }
   row_.item = item_;
-  row_.instance = &plan.instance_of(row);
+  row_.instance = &place_.instance();
   row_.status = newer_->status[row];
   row_.consistency = newer_->consistency[row];
   if (!newer_->cuts.empty()) {
-    const SelectionCut& cut = newer_->cuts[plan.rows[row].selection];
+    const SelectionCut& cut = newer_->cuts[place_.number_of_selection()];
     row_.cut = cut.quality;
     row_.skew_ns = cut.skew_ns;
   }
   const bool holds = holds_values(row_.status);
   const bool is_stamped = holds && set.stamp_word != kNoCounter;
-  words_ = newer_->row(row);
+  words_ = newer_->values.data() + place_.first_value();
   row_.time_ns = is_stamped ? words_[set.stamp_word] : newer_time_ns_;
-  row_.has_namesake = plan.rows[row].has_namesake;
-  row_.shares_name = plan.rows[row].shares_name;
-  const bool has_older = holds && older_rows_.find(plan, row, before_);
-  words_before_ = has_older ? older_->row(before_) : nullptr;
+  const QueryPlan::NameMark mark = selection.mark_of(place_.in_selection());
+  row_.has_namesake = mark.has_namesake;
+  row_.shares_name = mark.shares_name;
+  std::size_t before = 0;
+  words_before_ = nullptr;
+  if (holds && older_rows_.find(place_, row, before)) {
+    place_before_.move_to(before);
+    words_before_ = older_->values.data() + place_before_.first_value();
+  }
   may_cook_plain_ = holds && is_of_one_plan_;
 }
 
@@ -251,9 +258,8 @@ void RowCursor::share_plain() noexcept {
 
 // Of the same counter of the same life in the older sample; empty: there are none.
 Words RowCursor::older_words(const CounterView& counter, std::uint32_t index) const noexcept {
-  const QueryPlan& old_plan = *older_->plan;
-  if (old_plan.instance_of(before_).generation != row_.instance->generation) return {};
-  const Counterset& old_set = *old_plan.selection_of(before_).set->set;
+  if (place_before_.instance().generation != row_.instance->generation) return {};
+  const Counterset& old_set = *place_before_.selection().set->set;
   if (index >= old_set.counters.size()) return {};
   const CounterView& known = old_set.counters[index];
   const bool is_same = known.form == counter.form && known.more == counter.more &&
@@ -262,14 +268,13 @@ Words RowCursor::older_words(const CounterView& counter, std::uint32_t index) co
 }
 
 CookedValue RowCursor::cook_pair(const CounterView& counter, std::uint32_t index) const {
-  const QueryPlan& old_plan = *older_->plan;
-  const InstanceView& old_instance = old_plan.instance_of(before_);
+  const InstanceView& old_instance = place_before_.instance();
   if (old_instance.generation != row_.instance->generation) {
     const bool is_anew = is_same_identity(row_.set(), old_instance, *row_.instance);
     if (is_anew && needs_two_samples(counter.type)) return {0, CookStatus::kReset};
     return meterbank::cook(counter.type, nullptr, value_.raw, options_);
   }
-  const Counterset& old_set = *old_plan.selection_of(before_).set->set;
+  const Counterset& old_set = *place_before_.selection().set->set;
   if (index >= old_set.counters.size() || old_set.counters[index].type != counter.type) {
     return {0, CookStatus::kTypeChanged};
   }

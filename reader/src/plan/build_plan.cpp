@@ -11,7 +11,6 @@
 #include <utility>
 
 #include "../catalog/memory/recorded_rows.hpp"
-#include "match/set_descriptions.hpp"
 #include "meterbank/shm/case_fold.hpp"
 #include "meterbank/shm/segment.hpp"
 #include "namesakes.hpp"
@@ -22,6 +21,7 @@ namespace {
 // A registration of the catalog, on its way into a plan.
 struct Source : QueryParts::Registered {
   std::shared_ptr<const PlanPart> before;  // compiled before, and still right
+  std::shared_ptr<const PlanPart> nearly;  // the same, but for instances that have changed
   Numbered numbered;
   SetDescriptions::Place description;
   std::size_t first_row = 0;  // of its first piece
@@ -30,28 +30,26 @@ struct Source : QueryParts::Registered {
   const SharedWord* word = nullptr;
 };
 
-// Name and id are constant for the life that a generation names.
-bool is_same_life(const InstanceView& left, const InstanceView& right) noexcept {
-  return left.slot == right.slot && left.generation == right.generation &&
-         left.closed == right.closed;
-}
-
 bool is_before(const Source& left, const Source& right) noexcept {
   return comes_before(*left.provider, *right.provider);
 }
 
-// Compiling the one again would give the part of the other. Both lie in the same mapped memory.
-bool is_unchanged(const QueryParts::Registered& before, const ProviderView& provider,
-                  const RegisteredSet& set) noexcept {
+// Rows point into the pieces that they were compiled of, so equal ones are not enough.
+bool have_same_pieces(const InstanceViews& left, const InstanceViews& right) noexcept {
+  return left.is(right) || std::equal(left.pieces().begin(), left.pieces().end(),
+                                      right.pieces().begin(), right.pieces().end());
+}
+
+// Compiling the one again would give the part of the other, if they have the same instances. Both
+// lie in the same mapped memory.
+bool is_compiled_alike(const QueryParts::Registered& before, const ProviderView& provider,
+                       const RegisteredSet& set) noexcept {
   const RegisteredSet& old = *before.set;
   return before.provider->name == provider.name &&
          before.provider->named_pid() == provider.named_pid() &&
          before.provider->trusted == provider.trusted && old.set == set.set &&
          old.generation == set.generation && old.groups == set.groups &&
-         old.group_slots == set.group_slots && lie_alike(old, set) &&
-         (old.instances.data() == set.instances.data() ||
-          std::equal(old.instances.begin(), old.instances.end(), set.instances.begin(),
-                     set.instances.end(), is_same_life));
+         old.group_slots == set.group_slots && lie_alike(old, set);
 }
 
 template <typename T>
@@ -86,14 +84,16 @@ class PlanBuilder {
   BuiltPlan build() {
     auto parts = std::make_shared<QueryParts>();
     parts->request = request_;
+    parts->described = std::move(described_);
     choose_instances();
+    parts->registered.reserve(sources_.size());
     for (Source& source : sources_) {
       source.part = part_of(source);
       parts->registered.push_back(source);
     }
-    parts->pieces = lay_out();
+    const std::vector<std::uint32_t> of_selections = lay_out();
     chain_shares();
-    mark_namesakes(parts->registered, *plan_);
+    mark_namesakes(parts->registered, of_selections, *plan_);
     for (std::size_t index = 0; index < request_->items.size(); ++index) answer(index);
     find_left_out();
     plan_->providers = providers_;
@@ -135,9 +135,22 @@ class PlanBuilder {
     std::stable_sort(in_order.begin(), in_order.end(), [](const Source* left, const Source* right) {
       return is_before(*left, *right);
     });
+    described_.reserve(in_order.size());
+    for (const Source* const source : in_order) {
+      described_.push_back({source->set->set.get(), source->provider->trusted, {}});
+    }
+    const bool is_known =
+        before_ != nullptr &&
+        std::equal(described_.begin(), described_.end(), before_->described.begin(),
+                   before_->described.end(), [](const auto& now, const auto& before) {
+                     return now.set == before.set && now.trusted == before.trusted;
+                   });
     SetDescriptions descriptions;
-    for (Source* const source : in_order) {
-      source->description = descriptions.place_of(*source->provider, *source->set->set);
+    for (std::size_t index = 0; index < in_order.size(); ++index) {
+      Source& source = *in_order[index];
+      source.description = is_known ? before_->described[index].place
+                                    : descriptions.place_of(*source.provider, *source.set->set);
+      described_[index].place = source.description;
     }
   }
 
@@ -163,14 +176,25 @@ class PlanBuilder {
       return Address(registered.provider->segment.get(), registered.set->registration);
     };
     std::map<Address, const QueryParts::Registered*> known;
-    for (const auto& registered : before_->registered) {
-      known.emplace(place_of(registered), &registered);
-    }
-    for (Source& source : sources_) {
-      const auto found = known.find(place_of(source));
-      if (found != known.end() && is_unchanged(*found->second, *source.provider, *source.set)) {
-        source.before = found->second->part;
+    const auto find = [&](const Address& place) -> const QueryParts::Registered* {
+      if (known.empty()) {
+        for (const auto& one : before_->registered) known.emplace(place_of(one), &one);
       }
+      const auto found = known.find(place);
+      return found == known.end() ? nullptr : found->second;
+    };
+    const std::vector<QueryParts::Registered>& all = before_->registered;
+    std::size_t next = 0;  // most of them follow one another as they did
+    for (Source& source : sources_) {
+      const Address place = place_of(source);
+      const bool is_next = next < all.size() && place_of(all[next]) == place;
+      const auto* const before = is_next ? &all[next] : find(place);
+      if (before == nullptr) continue;
+      next = static_cast<std::size_t>(before - all.data()) + 1;
+      if (!is_compiled_alike(*before, *source.provider, *source.set)) continue;
+      const bool is_same = have_same_pieces(before->set->instances, source.set->instances);
+      (is_same ? source.before : source.nearly) = before->part;
+      if (is_same) source.names = before->names;
     }
   }
 
@@ -239,11 +263,12 @@ class PlanBuilder {
     if (source.before != nullptr && !has_numbers_) return source.before;
     ++plan_->compiled;
     if (request_->patterns.empty()) return part_of_items(*request_, *source.provider, *source.set);
-    return part_of_patterns(*request_, source.numbered, *source.provider, *source.set);
+    return part_of_patterns(*request_, source.numbered, *source.provider, *source.set,
+                            source.nearly.get());
   }
 
-  // Puts all pieces in their order, one behind the other.
-  std::vector<std::shared_ptr<const PlanPiece>> lay_out() {
+  // Puts all pieces in their order, one behind the other. Says which source each is of.
+  std::vector<std::uint32_t> lay_out() {
     struct LaidPiece {
       Source* source;
       const PlanPart::Piece* piece;
@@ -252,22 +277,22 @@ class PlanBuilder {
     for (Source& source : sources_) {
       for (const auto& piece : source.part->pieces) places.push_back({&source, &piece});
     }
-    std::stable_sort(places.begin(), places.end(),
-                     [](const LaidPiece& left, const LaidPiece& right) {
-                       return left.piece->asked < right.piece->asked;
-                     });
-    std::size_t rows = 0;
-    for (const LaidPiece& place : places) rows += place.piece->piece->instances.size();
-    plan_->rows.reserve(rows);
-    plan_->selections.reserve(places.size());
-    std::vector<std::shared_ptr<const PlanPiece>> pieces;
-    pieces.reserve(places.size());
-    for (const auto& [source, piece] : places) {
-      if (piece == source->part->pieces.data()) source->first_row = plan_->rows.size();
-      append(*source, *piece->piece);
-      pieces.push_back(piece->piece);
+    const auto is_asked_first = [](const LaidPiece& left, const LaidPiece& right) {
+      return left.piece->asked < right.piece->asked;
+    };
+    if (!std::is_sorted(places.begin(), places.end(), is_asked_first)) {
+      std::stable_sort(places.begin(), places.end(), is_asked_first);
     }
-    return pieces;
+    plan_->selections.reserve(places.size());
+    std::vector<std::uint32_t> sources;
+    sources.reserve(places.size());
+    for (const auto& [source, piece] : places) {
+      if (piece == source->part->pieces.data()) source->first_row = plan_->rows;
+      append(*source, *piece->piece);
+      sources.push_back(static_cast<std::uint32_t>(source - sources_.data()));
+    }
+    if (plan_->rows != 0) add_guide();
+    return sources;
   }
 
   void append(const Source& source, const PlanPiece& piece) {
@@ -282,39 +307,40 @@ class PlanBuilder {
     selection.membership = piece.membership;
     selection.word = source.word != nullptr ? source.word : piece.word;
     selection.answered = source.answered;
-    selection.first_row = plan_->rows.size();
-    selection.rows = piece.instances.size();
+    selection.list = piece.list;
+    selection.first_row = plan_->rows;
+    selection.rows = piece.list->size;
     if (selection.rows > 1) begin_line();
     selection.first_value = plan_->words;
     selection.groups = piece.groups;
+    selection.first_part = plan_->parts;
+    selection.parts = piece.list->parts.size();
+    selection.all_have_namesakes = !source.provider->trusted;
     const BlockForm& form = form_of(*source.set);
-    selection.first_version = plan_->versions;
-    plan_->versions += selection.rows * form.shards;
     if (form.sharded()) {
       plan_->widest_shard = std::max<std::size_t>(plan_->widest_shard, form.words);
     }
-    selection.first_run = plan_->runs.size();
-    selection.runs = piece.runs.size();
-    plan_->rows.resize(selection.first_row + selection.rows);
-    QueryPlan::Row* row = plan_->rows.data() + selection.first_row;
-    for (const std::uint32_t instance : piece.instances) {
-      row->selection = static_cast<std::uint32_t>(plan_->selections.size());
-      row->instance = instance & QueryPlan::Row::kInstanceMask;
-      ++row;
-    }
-    for (QueryPlan::Run run : piece.runs) {
-      run.first_row += selection.first_row;
-      plan_->runs.push_back(run);
-    }
+    plan_->rows += selection.rows;
+    plan_->parts += selection.parts;
     plan_->words += selection.rows * form.words;
     plan_->selections.push_back(std::move(selection));
   }
 
-  // The next selection begins at a cache line, in a sample and in the versions.
+  void add_guide() {
+    plan_->guide.resize((plan_->rows - 1) / QueryPlan::kRowsOfGuide + 2);
+    std::size_t next = 0;
+    for (std::uint32_t number = 0; number < plan_->selections.size(); ++number) {
+      const QueryPlan::Selection& selection = plan_->selections[number];
+      const std::size_t end = selection.first_row + selection.rows;
+      for (; next * QueryPlan::kRowsOfGuide < end; ++next) plan_->guide[next] = number;
+    }
+    plan_->guide[next] = static_cast<std::uint32_t>(plan_->selections.size() - 1);
+  }
+
+  // The next selection begins at a cache line of a sample.
   void begin_line() noexcept {
     constexpr std::size_t kLast = kCacheLine / sizeof(std::uint64_t) - 1;
     plan_->words = (plan_->words + kLast) & ~kLast;
-    plan_->versions = (plan_->versions + kLast) & ~kLast;
   }
 
   // Totals are made among registrations of one description.
@@ -425,6 +451,7 @@ class PlanBuilder {
   const std::shared_ptr<const QueryRequest> request_;
   const QueryParts* const before_;
   std::vector<Source> sources_;
+  std::vector<QueryParts::Described> described_;
   bool has_numbers_ = false;  // some pattern has
   // Rows and summed rows by what the parts have for an item.
   std::map<std::vector<const void*>, std::pair<SharedRows, SharedRows>> answered_;

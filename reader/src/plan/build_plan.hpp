@@ -8,11 +8,18 @@
 #include <vector>
 
 #include "asked_rows.hpp"
+#include "match/set_descriptions.hpp"
 #include "parts/plan_part.hpp"
 #include "query_plan.hpp"
 #include "query_request.hpp"
 
 namespace meterbank {
+
+// Keyed hashes of the names of a registration's instances. Immutable.
+struct NameHashes {
+  std::vector<std::size_t> all;             // in the order of the instances
+  std::vector<std::size_t> first_of_piece;  // in `all`, for each piece of the instances
+};
 
 // What a plan is made of, kept for the next one. Immutable.
 struct QueryParts {
@@ -20,11 +27,18 @@ struct QueryParts {
     std::shared_ptr<const ProviderView> provider;  // keeps *set
     const RegisteredSet* set = nullptr;
     std::shared_ptr<const PlanPart> part;
+    std::shared_ptr<const NameHashes> names;  // null: they were not looked at
+  };
+  // How a registration describes its set, for which the order of them all matters.
+  struct Described {
+    const Counterset* set = nullptr;
+    bool trusted = false;
+    SetDescriptions::Place place;
   };
 
   std::shared_ptr<const QueryRequest> request;
-  std::vector<Registered> registered;                    // all that could be selected from
-  std::vector<std::shared_ptr<const PlanPiece>> pieces;  // one a selection of the plan
+  std::vector<Registered> registered;  // all that could be selected from
+  std::vector<Described> described;    // the same in the order of comes_before()
 };
 
 struct BuiltPlan {

@@ -3,6 +3,7 @@
 // What was selected, as addresses, and what was copied of it.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -14,32 +15,73 @@
 namespace meterbank {
 
 // What was selected, in order; immutable and shared by a query and its samples.
+//
+// The rows of a registration are kept in parts, one for each piece of its instances, and plans
+// share the parts of pieces that have not changed:
+//
+//   Selection -> RowList -> PieceRows -> InstancePiece
+//                   |    -> PieceRows -> InstancePiece
+//                   |           ...
+//                   rows of the parts, one part behind the other
 struct QueryPlan {
-  // Small, because a plan has one for each selected instance. The functions below have the rest.
-  struct Row {
-    static constexpr std::uint32_t kInstanceMask = 0x3fffffff;
+  // Rows that one kernel copies: blocks of consecutive slots, so that addresses follow by stride.
+  struct Run {
+    enum class Kind : std::uint8_t { kTiles, kLines, kScattered };
+    std::size_t first_row = 0, rows = 0;  // first_row: in PieceRows; tiles: a multiple of 8 rows
+    const SharedWord* head = nullptr;     // seq of the first row; scattered: see RowBlocks
+    std::size_t head_words = 0;           // from one head to the next
+    Kind kind = Kind::kScattered;
+  };
+  // The rows that were selected of one piece. Immutable.
+  struct PieceRows {
+    std::shared_ptr<const InstancePiece> piece;
+    std::uint32_t first_index = 0;      // of the piece, in RegisteredSet::instances
+    std::vector<std::uint16_t> places;  // of each row in the piece, rising
+    std::vector<Run> runs;              // has all rows; none of a sharded set
 
-    std::uint32_t selection = 0;
-    std::uint32_t instance : 30 = 0;  // index in RegisteredSet::instances
-    // Another provider has an instance of this name in a set so called. Only trusted providers
-    // count for the rows of one; rows of other providers always have it.
-    bool has_namesake : 1 = false;
-    bool shares_name : 1 = false;  // another instance of its own provider has its name in the set
+    [[nodiscard]] std::size_t size() const noexcept { return places.size(); }
+    [[nodiscard]] const InstanceView& instance(std::size_t row) const noexcept {
+      return piece->instances[places[row]];
+    }
+    [[nodiscard]] std::size_t index(std::size_t row) const noexcept {
+      return first_index + places[row];
+    }
+  };
+  static_assert(InstancePiece::kSlots <= 1U << 16);
+  struct RowList {
+    struct Part {
+      std::shared_ptr<const PieceRows> rows;  // may be of no rows
+      std::size_t first_row = 0;
+    };
+    std::vector<Part> parts;  // in the order of the pieces
+    std::size_t size = 0;
+
+    // Which part has the row. Precondition: one has.
+    [[nodiscard]] std::size_t part_with(std::size_t row) const noexcept {
+      const auto next = std::upper_bound(
+          parts.begin(), parts.end(), row,
+          [](std::size_t wanted, const Part& part) { return wanted < part.first_row; });
+      return static_cast<std::size_t>(next - parts.begin()) - 1;
+    }
   };
   // Where a group of the registration is mapped.
   struct Group {
     const std::byte* memory = nullptr;
     std::uint32_t first_slot = 0;
   };
+  struct NameMark {
+    bool has_namesake : 1 = false;  // see Row::has_namesake
+    bool shares_name : 1 = false;   // see Row::shares_name
+  };
   static constexpr std::size_t kNoShare = ~std::size_t{0};
   struct Selection {  // one registration of one provider
     std::shared_ptr<const ProviderView> provider;
     const RegisteredSet* set = nullptr;   // in *provider
     std::vector<std::uint32_t> counters;  // indexes in Counterset::counters, in order of request
+    std::shared_ptr<const RowList> list;  // its rows, never null or empty
     std::size_t first_row = 0, rows = 0;
     std::size_t first_value = 0;  // in SampleContent::values; each row has BlockForm::words
-    std::size_t first_run = 0, runs = 0;
-    std::size_t first_version = 0;                     // versions of its rows' blocks, one a block
+    std::size_t first_part = 0, parts = 0;             // of `list`, counted through all selections
     std::shared_ptr<const std::vector<Group>> groups;  // those of RegisteredSet::groups, never null
     bool total = false;                                // its rows become one: cooking adds them up
     // The same for all registrations of a set that agree(): totals are made among these.
@@ -55,18 +97,19 @@ struct QueryPlan {
     const SharedWord* word = nullptr;  // registration word
     // The RowStatus of the last answer, where rows are asked for; null: they are in shared memory.
     const SharedWord* answered = nullptr;
-  };
-  // Rows that one kernel copies: blocks of consecutive slots, so that addresses follow by stride.
-  struct Run {
-    enum class Kind : std::uint8_t { kTiles, kLines, kScattered };
-    std::size_t first_row = 0, rows = 0;  // tiles: a multiple of 8
-    const SharedWord* head = nullptr;     // seq of the first row; scattered: see block_of()
-    std::size_t head_words = 0;           // from one head to the next
-    Kind kind = Kind::kScattered;
+    // Only trusted providers count for the rows of one; rows of other providers always have one.
+    bool all_have_namesakes = false;
+    std::vector<NameMark> marks;  // one a row; empty: no more is to be said than that
+
+    [[nodiscard]] NameMark mark_of(std::size_t row_of_selection) const noexcept {
+      return marks.empty() ? NameMark{all_have_namesakes, false} : marks[row_of_selection];
+    }
   };
   std::vector<Selection> selections;
-  std::vector<Run> runs;
-  std::vector<Row> rows;
+  std::size_t rows = 0;
+  // Which selection has row 0, 64, 128 and so on, and the last one.
+  static constexpr std::size_t kRowsOfGuide = 64;
+  std::vector<std::uint32_t> guide;
   // One an item, in their order, about the first description of its set; a query of patterns has
   // none. `others` are about further descriptions, those of untrusted providers taken together.
   std::vector<ItemAnswer> answers, others;
@@ -82,30 +125,81 @@ struct QueryPlan {
     const RegisteredSet* set = nullptr;  // in *provider
   };
   std::vector<RecordedAsk> recorded_answers;
-  // Sizes of SampleContent::values and of the versions. A selection of several rows begins at a
-  // cache line in both, so there may be gaps.
+  // Size of SampleContent::values. A selection of several rows begins at a cache line in it, so
+  // there may be gaps.
   std::size_t words = 0;
-  std::size_t versions = 0;
+  std::size_t parts = 0;         // of all selections
   std::size_t widest_shard = 0;  // words of a block in a sharded set
-  // Registrations that were held against the request for this plan. The parts of the others were
-  // taken over from the plan before.
+  // Registrations that were held against the request for this plan. The rest was taken over from
+  // the plan before.
   std::size_t compiled = 0;
   // All providers of the catalog, selected or not: a change in any of them may concern the query.
   std::vector<std::shared_ptr<const ProviderView>> providers;
 
-  [[nodiscard]] const Selection& selection_of(std::size_t row) const noexcept {
-    return selections[rows[row].selection];
+  [[nodiscard]] std::size_t number_of_selection(std::size_t row) const noexcept {
+    const std::size_t first = guide[row / kRowsOfGuide], last = guide[row / kRowsOfGuide + 1];
+    if (first == last) return first;
+    const auto next = std::upper_bound(
+        selections.data() + first + 1, selections.data() + last + 1, row,
+        [](std::size_t wanted, const Selection& one) { return wanted < one.first_row; });
+    return static_cast<std::size_t>(next - selections.data()) - 1;
   }
-  [[nodiscard]] const InstanceView& instance_of(std::size_t row) const noexcept {
-    return selection_of(row).set->instances[rows[row].instance];
+  [[nodiscard]] const Selection& selection_of(std::size_t row) const noexcept {
+    return selections[number_of_selection(row)];
   }
   // Index of the row's first word in SampleContent::values.
   [[nodiscard]] std::size_t value_of(std::size_t row) const noexcept {
     const Selection& selection = selection_of(row);
     return selection.first_value + (row - selection.first_row) * selection.set->set->form.words;
   }
-  // Looks at what is known of the row, and finds its group: use RunBlocks for many rows in order.
-  [[nodiscard]] BlockParts<const SharedWord> block_of(std::size_t row) const noexcept;
+};
+
+// Where a row of a plan is. Cheap to move to a row nearby.
+class RowPlace {
+ public:
+  // Nowhere, until move_to().
+  RowPlace() = default;
+  explicit RowPlace(const QueryPlan& plan) noexcept : plan_(&plan) {}
+  RowPlace(const QueryPlan& plan, std::size_t row) noexcept : plan_(&plan) { move_to(row); }
+
+  // Precondition: the plan has the row.
+  void move_to(std::size_t row) noexcept {
+    row_ = row;
+    if (row - first_ >= rows_of_part_) find();
+  }
+  [[nodiscard]] const QueryPlan::Selection& selection() const noexcept {
+    return plan_->selections[selection_];
+  }
+  [[nodiscard]] std::size_t number_of_selection() const noexcept { return selection_; }
+  [[nodiscard]] std::size_t in_selection() const noexcept { return row_ - selection().first_row; }
+  // As QueryPlan::value_of().
+  [[nodiscard]] std::size_t first_value() const noexcept {
+    return selection().first_value + in_selection() * selection().set->set->form.words;
+  }
+  [[nodiscard]] const QueryPlan::PieceRows& part() const noexcept { return *part_; }
+  // In RowList::parts.
+  [[nodiscard]] std::size_t number_of_part() const noexcept { return number_of_part_; }
+  [[nodiscard]] std::size_t in_part() const noexcept { return row_ - first_; }
+  [[nodiscard]] const InstanceView& instance() const noexcept { return part_->instance(in_part()); }
+
+ private:
+  void find() noexcept {
+    const std::vector<QueryPlan::Selection>& all = plan_->selections;
+    const std::size_t next = selection_ + 1;
+    const bool is_next = part_ != nullptr && next < all.size() && all[next].first_row == row_;
+    selection_ = is_next ? next : plan_->number_of_selection(row_);
+    const QueryPlan::RowList& list = *selection().list;
+    number_of_part_ = list.part_with(in_selection());
+    const QueryPlan::RowList::Part& part = list.parts[number_of_part_];
+    part_ = part.rows.get();
+    first_ = selection().first_row + part.first_row;
+    rows_of_part_ = part.rows->size();
+  }
+
+  const QueryPlan* plan_ = nullptr;
+  const QueryPlan::PieceRows* part_ = nullptr;
+  std::size_t row_ = 0, selection_ = 0, number_of_part_ = 0;
+  std::size_t first_ = 0, rows_of_part_ = 0;  // rows of *part_
 };
 
 // How the rows of one selection hang together.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The addresses of the blocks of consecutive rows of one selection. They are computed and not
-// stored: a row of a plan has 8 bytes, its addresses would have 56.
+// The addresses of the blocks of consecutive rows. They are computed and not stored: a row of a
+// plan has 2 bytes, its addresses would have 56.
 #pragma once
 
 #include <algorithm>
@@ -24,51 +24,49 @@ namespace meterbank {
   return static_cast<std::size_t>(next - groups.begin() - 1);
 }
 
-// The block of one of the instances of the set.
-[[nodiscard]] inline BlockParts<const SharedWord> block_in(std::span<const QueryPlan::Group> groups,
-                                                           const RegisteredSet& set,
-                                                           std::size_t instance) noexcept {
-  const std::uint32_t place = place_of(set, instance);
-  const std::size_t index = group_with(groups, place);
-  return block_parts(groups[index].memory, form_of(set), set.layouts[index],
-                     place - groups[index].first_slot);
+// Where the block of a row is, counted through the groups.
+[[nodiscard]] inline std::uint32_t place_of(const RegisteredSet& set,
+                                            const QueryPlan::PieceRows& rows,
+                                            std::size_t row) noexcept {
+  return set.recorded == nullptr ? rows.instance(row).slot : set.recorded->places[rows.index(row)];
 }
 
-// What a recording says of the row. Precondition: the set is of one.
-[[nodiscard]] inline const SharedWord& recorded_in(std::span<const QueryPlan::Group> groups,
-                                                   const RegisteredSet& set,
-                                                   std::size_t instance) noexcept {
-  const std::uint32_t place = place_of(set, instance);
-  const std::size_t index = group_with(groups, place);
-  const std::byte* const own = groups[index].memory + set.layouts[index].descriptors;
-  return reinterpret_cast<const SharedWord*>(own)[place - groups[index].first_slot];
-}
-
+// The blocks of consecutive rows of one part of a selection.
 class RowBlocks {
  public:
   RowBlocks(std::span<const QueryPlan::Group> groups, const RegisteredSet& set,
-            const QueryPlan::Row* rows) noexcept
-      : groups_(groups), set_(&set), rows_(rows) {}
-  // Of the rows of the plan from `first_row` on, which is one of the selection.
-  RowBlocks(const QueryPlan& plan, const QueryPlan::Selection& selection,
+            const QueryPlan::PieceRows& rows, std::size_t first_row) noexcept
+      : groups_(groups), set_(&set), rows_(&rows), first_row_(first_row) {}
+  RowBlocks(const QueryPlan::Selection& selection, const QueryPlan::PieceRows& rows,
             std::size_t first_row) noexcept
-      : RowBlocks(*selection.groups, *selection.set, plan.rows.data() + first_row) {}
+      : RowBlocks(*selection.groups, *selection.set, rows, first_row) {}
 
   [[nodiscard]] std::size_t words() const noexcept { return set_->set->form.words; }
   [[nodiscard]] const InstanceView& instance(std::size_t row) const noexcept {
-    return set_->instances[rows_[row].instance];
+    return rows_->instance(first_row_ + row);
   }
   [[nodiscard]] BlockParts<const SharedWord> operator[](std::size_t row) const noexcept {
-    return block_in(groups_, *set_, rows_[row].instance);
+    const std::uint32_t place = place_of(*set_, *rows_, first_row_ + row);
+    const std::size_t index = group_with(groups_, place);
+    return block_parts(groups_[index].memory, form_of(*set_), set_->layouts[index],
+                       place - groups_[index].first_slot);
+  }
+  // What a recording says of the row. Precondition: the set is of one.
+  [[nodiscard]] const SharedWord& recorded(std::size_t row) const noexcept {
+    const std::uint32_t place = place_of(*set_, *rows_, first_row_ + row);
+    const std::size_t index = group_with(groups_, place);
+    const std::byte* const own = groups_[index].memory + set_->layouts[index].descriptors;
+    return reinterpret_cast<const SharedWord*>(own)[place - groups_[index].first_slot];
   }
   [[nodiscard]] RowBlocks from(std::size_t row) const noexcept {
-    return {groups_, *set_, rows_ + row};
+    return {groups_, *set_, *rows_, first_row_ + row};
   }
 
  private:
   std::span<const QueryPlan::Group> groups_;
   const RegisteredSet* set_;
-  const QueryPlan::Row* rows_;
+  const QueryPlan::PieceRows* rows_;
+  std::size_t first_row_;
 };
 
 // The blocks of the rows of a run. Where its slots are consecutive, addresses follow from the first
@@ -77,9 +75,9 @@ class RowBlocks {
 class RunBlocks {
  public:
   // Precondition: the selection is not sharded.
-  RunBlocks(const QueryPlan& plan, const QueryPlan::Selection& selection,
+  RunBlocks(const QueryPlan::Selection& selection, const QueryPlan::PieceRows& rows,
             const QueryPlan::Run& run) noexcept
-      : rows_(plan, selection, run.first_row),
+      : rows_(selection, rows, run.first_row),
         first_(rows_[0]),
         kind_(run.kind),
         head_words_(run.head_words),

@@ -59,7 +59,10 @@ std::span<const RowConsistency> Sample::consistencies() const noexcept {
 }
 
 StoredRow Sample::stored(std::size_t row) const noexcept {
-  return {content_->row(row), content_->plan->selection_of(row).set->set->form.words};
+  const QueryPlan::Selection& selection = content_->plan->selection_of(row);
+  const std::size_t words = selection.set->set->form.words;
+  const std::size_t first = selection.first_value + (row - selection.first_row) * words;
+  return {content_->values.data() + first, words};
 }
 
 std::vector<SelectedSet> selected_in(const QueryPlan& plan) {
@@ -82,7 +85,9 @@ const std::vector<std::uint32_t>& SelectedSet::counters() const noexcept {
 }
 std::size_t SelectedSet::instances() const noexcept { return plan_->selections[index_].rows; }
 const InstanceView& SelectedSet::instance(std::size_t number) const noexcept {
-  return plan_->instance_of(plan_->selections[index_].first_row + number);
+  const QueryPlan::RowList& list = *plan_->selections[index_].list;
+  const QueryPlan::RowList::Part& part = list.parts[list.part_with(number)];
+  return part.rows->instance(number - part.first_row);
 }
 bool SelectedSet::is_total() const noexcept { return plan_->selections[index_].total; }
 bool SelectedSet::is_on_demand() const noexcept {

@@ -12,34 +12,47 @@
 namespace meterbank {
 namespace {
 
-bool same_selection(const QueryPlan::Selection& left, const QueryPlan::Selection& right) noexcept {
+using RowList = QueryPlan::RowList;
+
+// Rows lie in the same memory if the groups do, as far as both plans know them.
+bool lie_in_the_same_groups(const QueryPlan::Selection& left,
+                            const QueryPlan::Selection& right) noexcept {
   const auto is_same_group = [](const QueryPlan::Group& one, const QueryPlan::Group& other) {
     return one.memory == other.memory && one.first_slot == other.first_slot;
   };
-  // Rows lie in the same memory if the groups do, as far as both plans know them.
-  const std::size_t groups = std::min(left.groups->size(), right.groups->size());
-  return left.word == right.word && left.set->generation == right.set->generation &&
-         left.rows == right.rows && left.total == right.total && left.counters == right.counters &&
-         std::equal(left.groups->begin(),
-                    left.groups->begin() + static_cast<std::ptrdiff_t>(groups),
-                    right.groups->begin(), is_same_group);
+  const auto groups =
+      static_cast<std::ptrdiff_t>(std::min(left.groups->size(), right.groups->size()));
+  return std::equal(left.groups->begin(), left.groups->begin() + groups, right.groups->begin(),
+                    is_same_group);
 }
 
-// Of plans with the same selections.
-bool has_same_rows(const QueryPlan& left, const QueryPlan& right) noexcept {
-  for (std::size_t row = 0; row < left.rows.size(); ++row) {
-    const InstanceView& one = left.instance_of(row);
-    const InstanceView& other = right.instance_of(row);
+bool have_same_rows(const QueryPlan::PieceRows& left, const QueryPlan::PieceRows& right) noexcept {
+  if (left.size() != right.size()) return false;
+  for (std::size_t row = 0; row < left.size(); ++row) {
+    const InstanceView& one = left.instance(row);
+    const InstanceView& other = right.instance(row);
     if (one.slot != other.slot || one.generation != other.generation) return false;
   }
   return true;
 }
 
+bool have_same_rows(const RowList& left, const RowList& right) noexcept {
+  return std::equal(left.parts.begin(), left.parts.end(), right.parts.begin(), right.parts.end(),
+                    [](const RowList::Part& one, const RowList::Part& other) {
+                      return one.rows == other.rows || have_same_rows(*one.rows, *other.rows);
+                    });
+}
+
+bool same_selection(const QueryPlan::Selection& left, const QueryPlan::Selection& right) noexcept {
+  return left.word == right.word && left.set->generation == right.set->generation &&
+         left.rows == right.rows && left.total == right.total && left.counters == right.counters &&
+         lie_in_the_same_groups(left, right) && have_same_rows(*left.list, *right.list);
+}
+
 // Both plans hold their memory mapped, so equal addresses are the same words.
 bool selects_the_same(const QueryPlan& left, const QueryPlan& right) noexcept {
   return std::equal(left.selections.begin(), left.selections.end(), right.selections.begin(),
-                    right.selections.end(), same_selection) &&
-         has_same_rows(left, right);
+                    right.selections.end(), same_selection);
 }
 
 // What came of asking when the recording was made. Null: nothing was asked.
@@ -64,9 +77,9 @@ std::shared_ptr<const std::vector<CallbackAnswer>> recorded_answers(const QueryP
 // What can fail comes first.
 void CompiledQuery::build(const Providers& providers, std::shared_ptr<const QueryRequest> request) {
   BuiltPlan built = build_plan(providers, request, parts_.get(), asker_.get());
-  SampleWords versions;
+  Versions versions;
   if (collector_ == nullptr) {
-    versions = SampleWords(built.plan->versions);
+    versions = no_versions(*built.plan);
   } else {
     const QueryPlan& before = *plan();
     built.plan->ended = before.ended;
@@ -78,8 +91,7 @@ void CompiledQuery::build(const Providers& providers, std::shared_ptr<const Quer
       fold_ended(*built.parts, content_of(last), *built.plan);
     }
     // What was returned of a block before binds what may be returned of it later.
-    versions =
-        carried_versions({before, *parts_}, collector_->versions(), {*built.plan, *built.parts});
+    versions = carried_versions(before, collector_->versions(), *built.plan);
   }
   auto collector = std::make_unique<Collector>(std::move(built.plan), std::move(versions));
   if (!is_part_) {

@@ -6,7 +6,6 @@
 #include <map>
 #include <memory>
 #include <optional>
-#include <span>
 #include <tuple>
 #include <utility>
 
@@ -38,26 +37,32 @@ Places places_of(const QueryParts& parts) {
   return places;
 }
 
-// Looks instances up that are asked for in the order of their slots.
-class Living {
- public:
-  // Null: none lives.
-  explicit Living(const RegisteredSet* set) noexcept {
-    if (set != nullptr) left_ = set->instances;
-  }
-  [[nodiscard]] bool contains(const InstanceView& instance) noexcept {
-    while (!left_.empty() && left_.front().slot < instance.slot) left_ = left_.subspan(1);
-    return !left_.empty() && left_.front().slot == instance.slot &&
-           left_.front().generation == instance.generation && !left_.front().closed;
-  }
+bool lives_in(const RegisteredSet& set, const InstanceView& instance) noexcept {
+  const InstanceView* const now = set.instances.in_slot(instance.slot);
+  return now != nullptr && now->generation == instance.generation && !now->closed;
+}
 
- private:
-  std::span<const InstanceView> left_;
-};
-
-Living living_in(const Places& places, const Place& place) {
+// Null: the registration has ended.
+const RegisteredSet* find(const Places& places, const Place& place) {
   const auto found = places.find(place);
-  return Living(found == places.end() ? nullptr : found->second);
+  return found == places.end() ? nullptr : found->second;
+}
+
+// Whether an instance of the first that lived does not live in the second.
+bool has_ended(const RegisteredSet& before, const RegisteredSet& now) {
+  const auto lived = before.instances.pieces(), lives = now.instances.pieces();
+  for (std::size_t index = 0; index < lived.size(); ++index) {
+    if (index < lives.size() && lived[index] == lives[index]) continue;
+    for (const InstanceView& instance : lived[index]->instances) {
+      if (!instance.closed && !lives_in(now, instance)) return true;
+    }
+  }
+  return false;
+}
+
+bool has_lived(const RegisteredSet& set) {
+  return std::any_of(set.instances.begin(), set.instances.end(),
+                     [](const InstanceView& instance) { return !instance.closed; });
 }
 
 // Null: the user's room is used up.
@@ -112,13 +117,11 @@ bool has_ended(const QueryParts& before, const QueryParts& now) {
   const Places lived = places_of(before);
   if (lived.empty()) return false;
   const Places lives = places_of(now);
-  for (const auto& [place, set] : lived) {
-    Living living = living_in(lives, place);
-    for (const InstanceView& instance : set->instances) {
-      if (!instance.closed && !living.contains(instance)) return true;
-    }
-  }
-  return false;
+  return std::any_of(lived.begin(), lived.end(), [&lives](const auto& known) {
+    const auto& [place, set] = known;
+    const RegisteredSet* const successor = find(lives, place);
+    return successor == nullptr ? has_lived(*set) : has_ended(*set, *successor);
+  });
 }
 
 void fold_ended(const QueryParts& now, const SampleContent& last, QueryPlan& plan) {
@@ -129,18 +132,21 @@ void fold_ended(const QueryParts& now, const SampleContent& last, QueryPlan& pla
     const RegisteredSet& set = *selection.set;
     if (!is_kept(*selection.provider, set)) continue;
     std::vector<bool>& is_counted = counted[&set];
-    is_counted.resize(set.instances.size());
-    Living living = living_in(lives, place_of(*selection.provider, set));
-    for (std::size_t row = selection.first_row; row < selection.first_row + selection.rows; ++row) {
-      const std::uint32_t instance = last.plan->rows[row].instance;
-      const bool is_living = living.contains(set.instances[instance]);
-      if (is_living || is_counted[instance] || !holds_values(last.status[row])) continue;
+    is_counted.resize(set.instances.index_end());
+    const RegisteredSet* const successor = find(lives, place_of(*selection.provider, set));
+    RowPlace row(*last.plan, selection.first_row);
+    for (std::size_t index = selection.first_row; index < selection.first_row + selection.rows;
+         ++index) {
+      row.move_to(index);
+      const std::size_t instance = row.part().index(row.in_part());
+      const bool is_living = successor != nullptr && lives_in(*successor, row.instance());
+      if (is_living || is_counted[instance] || !holds_values(last.status[index])) continue;
       is_counted[instance] = true;
       EndedValues* const entry = entry_of(plan.ended, selection.provider->uid, set.set);
       if (entry == nullptr) {
         ++plan.ended_left_out;
       } else {
-        fold(set, last, row, *entry);
+        fold(set, last, index, *entry);
       }
     }
   }

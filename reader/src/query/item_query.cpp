@@ -91,14 +91,15 @@ const std::vector<EndedValues>& ItemQuery::ended() const noexcept {
 }
 
 Row ItemQuery::row(std::size_t number) const noexcept {
-  const QueryPlan& plan = *compiled_->plan();
-  const QueryPlan::Selection& selection = plan.selection_of(number);
+  const RowPlace place(*compiled_->plan(), number);
+  const QueryPlan::Selection& selection = place.selection();
+  const QueryPlan::NameMark mark = selection.mark_of(place.in_selection());
   Row row;
   row.provider = selection.provider.get();
   row.registered = selection.set;
-  row.instance = &plan.instance_of(number);
-  row.has_namesake = plan.rows[number].has_namesake;
-  row.shares_name = plan.rows[number].shares_name;
+  row.instance = &place.instance();
+  row.has_namesake = mark.has_namesake;
+  row.shares_name = mark.shares_name;
   row.is_apart = selection.is_apart;
   return row;
 }

@@ -20,10 +20,6 @@ RowConsistency consistency_of(const Counterset& set) noexcept {
   return set.form.sharded() ? RowConsistency::kShards : RowConsistency::kBlock;
 }
 
-bool has_lower_slot(const InstanceView& instance, std::uint32_t slot) noexcept {
-  return instance.slot < slot;
-}
-
 }  // namespace
 
 // relaxed, all accesses of this file: the memory is private, this thread writes and reads it.
@@ -37,7 +33,6 @@ ReplayedRows::ReplayedRows(ReplayedSegment& segment, std::uint32_t record,
                             RegistrationWord{0, 0, RegistrationState::kInserted}.raw());
   const auto* const bytes = reinterpret_cast<const std::byte*>(&memory_->record);
   listed_.set = std::move(set);
-  InstanceList().move_to(listed_);
   segment_.replace(record_, {bytes, sizeof(RegistrationRecord)});
 }
 
@@ -49,9 +44,7 @@ ReplayedRows::~ReplayedRows() {
 }
 
 const InstanceView* ReplayedRows::listed(std::uint32_t slot) const noexcept {
-  const auto& instances = listed_.instances;
-  const auto found = std::lower_bound(instances.begin(), instances.end(), slot, has_lower_slot);
-  return found == instances.end() || found->slot != slot ? nullptr : &*found;
+  return listed_.instances.in_slot(slot);
 }
 
 Result<void> ReplayedRows::check(const ReplayedInstance& instance) const {
@@ -156,33 +149,31 @@ void ReplayedRows::set_interest(std::uint64_t connections) const noexcept {
 }
 
 void ReplayedRows::list_changes() {
-  const std::span<const InstanceView> before = listed_.instances;
-  const std::vector<std::uint32_t>& places_before = *places_;
-  InstanceList list(listed_, changes_.size());
+  const InstanceViews before = listed_.instances;
+  InstanceList list(before, changes_.size());
   auto places = std::make_shared<std::vector<std::uint32_t>>();
   places->reserve(before.size() + changes_.size());
-  std::size_t at = 0;
-  const auto take_over_to = [&](std::size_t end) {
-    list.take_over(before.subspan(at, end - at));
-    const auto first = places_before.begin();
-    places->insert(places->end(), first + static_cast<std::ptrdiff_t>(at),
-                   first + static_cast<std::ptrdiff_t>(end));
-    at = end;
+  auto next = before.begin();
+  auto next_place = places_->begin();
+  const auto take_over = [&](const InstanceView& instance) {
+    list.take_over(instance);
+    places->push_back(*next_place);
+  };
+  const auto go_on = [&] {
+    ++next;
+    ++next_place;
   };
   for (const auto& [slot, change] : changes_) {
-    const auto next = std::lower_bound(before.begin() + static_cast<std::ptrdiff_t>(at),
-                                       before.end(), slot, has_lower_slot);
-    take_over_to(static_cast<std::size_t>(next - before.begin()));
+    for (; next != before.end() && next->slot < slot; go_on()) take_over(*next);
     if (next != before.end() && next->slot == slot) {
       InstanceView instance = *next;
       if (change.ends) {
         list.leave_out(instance);
       } else {
         instance.closed = instance.closed || change.closes;
-        list.take_over({&instance, 1});
-        places->push_back(places_before[at]);
+        take_over(instance);
       }
-      ++at;
+      go_on();
     }
     if (!change.begun) continue;
     const Begun& begun = *change.begun;
@@ -193,9 +184,9 @@ void ReplayedRows::list_changes() {
               .closed = begun.closed});
     places->push_back(begun.place);
   }
-  take_over_to(before.size());
+  for (; next != before.end(); go_on()) take_over(*next);
   if (list.is_wasteful()) list = list.copied();
-  std::move(list).move_to(listed_);
+  listed_.instances = std::move(list).views();
   places_ = std::move(places);
 }
 

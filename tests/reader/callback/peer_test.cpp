@@ -170,7 +170,7 @@ TEST_F(CallbackPeer, TheSecondAnswerToOneQuestionChangesNothing) {
   Sample sample;
   for (int round = 0; round < 3; ++round) {
     query.collect(sample, kTimeout);
-    ASSERT_EQ(content_of(sample).plan->rows.size(), 1U);
+    ASSERT_EQ(content_of(sample).plan->rows, 1U);
     EXPECT_EQ(test::cooked_values(nullptr, sample).front().instance().name, "red");
   }
   EXPECT_GE(query.ask_counts().dropped, 2U);

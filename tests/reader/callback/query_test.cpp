@@ -137,7 +137,7 @@ TEST_F(CallbackQuery, ARowThatComesBackBeginsAnew) {
   query.collect(first, kTimeout);
   waves_.show({{"blue", 4, 20}});
   query.collect(gone, kTimeout);
-  EXPECT_EQ(content_of(gone).plan->rows.size(), 1U);
+  EXPECT_EQ(content_of(gone).plan->rows, 1U);
   waves_.show({{"red", 3, 30}, {"blue", 4, 40}});
   query.collect(again, kTimeout);
   for (const test::KeptValue& row : test::cooked_values(first, again)) {
@@ -157,7 +157,7 @@ TEST_F(CallbackQuery, GrowsToManyRowsAndShrinksAgain) {
     for (std::uint32_t id = 0; id < count; ++id) waves.push_back({std::to_string(id), id, id + 7});
     waves_.show(waves);
     query.collect(sample, kTimeout);
-    ASSERT_EQ(content_of(sample).plan->rows.size(), count);
+    ASSERT_EQ(content_of(sample).plan->rows, count);
     for (const test::KeptValue& row : test::cooked_values(nullptr, sample)) {
       ASSERT_EQ(row.cooked.value, row.instance().id + 7.0);
     }

@@ -290,7 +290,7 @@ TEST_F(ValueFormTest, ASnapshotOfADistributionAlwaysAgrees) {
   });
   const CounterView& counter = *plan_of(query_)->selections[0].set->set->find("latency");
   const DistributionPlace place{counter.shape, counter.word, counter.more};
-  const std::size_t words = plan_of(query_)->block_of(0).words;
+  const std::size_t words = test::block_of(*plan_of(query_), 0).words;
   std::uint64_t torn = 0, moved = 0, last = 0;
   // On a busy machine the writer may begin late.
   for (std::uint64_t i = 0; i < kSnapshots || moved <= 10; ++i) {

@@ -269,9 +269,8 @@ Result<void> MergedView::take_set(const MergedPart& part, Provider& provider, co
     set.flags = registered.flags;
     replay_.change_set(set.number, set.state, set.flags);
   }
-  const bool is_same = set.instances == registered.instances.data() &&
-                       set.instances_memory == registered.instances_memory &&
-                       set.rows.size() == registered.instances.size();
+  const bool is_same =
+      set.instances.is(registered.instances) && set.rows.size() == registered.instances.size();
   return is_same ? Result<void>() : take_rows(set, registered);
 }
 
@@ -302,8 +301,7 @@ Result<void> MergedView::take_rows(Set& set, const RegisteredSet& registered) {
     replay_.set_row(set.number, *begun, RowStatus::kBusy, RowConsistency::kBlock);
     set.rows[slot] = {instance->generation, instance->id, instance->closed, *begun};
   }
-  set.instances = registered.instances.data();
-  set.instances_memory = registered.instances_memory;
+  set.instances = registered.instances;
   ++epoch_;
   return {};
 }

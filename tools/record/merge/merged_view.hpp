@@ -74,8 +74,7 @@ class MergedView {
     std::uint64_t flags = 0;
     std::uint32_t source = recording::AssignedRates::kNone;
     Guid recorder;                                 // whose samples they are
-    const InstanceView* instances = nullptr;       // that `rows` were made of
-    std::shared_ptr<const void> instances_memory;  // keeps them, so that no others take their place
+    InstanceViews instances;                       // that `rows` were made of
     std::map<std::uint32_t, Row> rows;             // by slot
     std::map<std::size_t, std::uint32_t> holders;  // source of each part that has it
   };

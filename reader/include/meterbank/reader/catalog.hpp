@@ -32,6 +32,7 @@
 
 #include "meterbank/base/guid.hpp"
 #include "meterbank/base/result.hpp"
+#include "meterbank/reader/instance_views.hpp"
 #include "meterbank/reader/outside_labels.hpp"
 #include "meterbank/shm/counter_type.hpp"
 #include "meterbank/shm/distribution.hpp"
@@ -189,18 +190,6 @@ struct Counterset {
   [[nodiscard]] const CounterView* find(std::uint32_t id) const noexcept;
 };
 
-// Small, because a reader has one for each instance of every provider.
-struct InstanceView {
-  static constexpr std::uint32_t kSlotMask = 0x7fffffff;
-
-  std::string_view name = {};  // valid while its RegisteredSet is
-  std::uint64_t generation = 0;
-  std::uint32_t id = 0;
-  std::uint32_t slot : 31 = 0;  // counted through the groups of the registration
-  bool closed : 1 = false;
-};
-static_assert(sizeof(InstanceView) == 32);
-
 // One registration of one provider. `instances` is what refresh() saw.
 struct RegisteredSet {
   std::shared_ptr<const Counterset> set;
@@ -210,10 +199,9 @@ struct RegisteredSet {
   std::uint64_t membership = 0;  // value of the membership word that `instances` belongs to
   Ref registration = 0;
   std::vector<Ref> groups;
-  std::vector<GroupLayout> layouts;         // one a group
-  std::vector<std::uint32_t> group_slots;   // slots of each group
-  std::span<const InstanceView> instances;  // in slot order, kept by `instances_memory`
-  std::shared_ptr<const void> instances_memory;
+  std::vector<GroupLayout> layouts;        // one a group
+  std::vector<std::uint32_t> group_slots;  // slots of each group
+  InstanceViews instances;
   // At least how many bytes of the segment its groups, schema and long names take.
   std::uint64_t bytes = 0;
   std::shared_ptr<const RecordedRows> recorded;  // null: its rows are live

@@ -292,11 +292,10 @@ void DirectoryWriter::take_rows(std::uint32_t index, const Found& found, bool is
       found.selected == nullptr ? registered.instances.size() : found.selected->instances();
   // The patterns stay, so they select the same of the same instances.
   const bool is_same =
-      !is_changed && set.instances == registered.instances.data() && set.rows.size() == wanted;
+      !is_changed && set.instances.is(registered.instances) && set.rows.size() == wanted;
   if (is_same) return;
   merge_rows(index, in_slot_order(found), events);
-  set.names = registered.instances_memory;
-  set.instances = registered.instances.data();
+  set.instances = registered.instances;
 }
 
 std::vector<DirectoryWriter::FoundRow> DirectoryWriter::in_slot_order(const Found& found) {

@@ -36,7 +36,7 @@ struct WrittenRow {
   std::uint32_t id = 0;
   std::uint64_t generation = 0;
   bool is_closed = false;
-  std::string_view name;   // kept by WrittenSet::names
+  std::string_view name;   // kept by WrittenSet::instances
   std::size_t number = 0;  // in the selection
   RowStatus status = RowStatus::kFresh;
   RowConsistency consistency = RowConsistency::kBlock;
@@ -56,11 +56,10 @@ struct WrittenSet {
   std::uint64_t flags = 0;
   RegistrationState state = RegistrationState::kInserted;
   std::shared_ptr<const WrittenSchema> schema;
-  std::uint32_t rate = kNoRate;             // whose query selects rows of it
-  std::vector<WrittenRow> rows;             // in the order of their slots
-  std::shared_ptr<const void> names;        // memory of the instances that `rows` were made of
-  const InstanceView* instances = nullptr;  // these
-  std::size_t first_row = 0;                // in the sample
+  std::uint32_t rate = kNoRate;  // whose query selects rows of it
+  std::vector<WrittenRow> rows;  // in the order of their slots
+  InstanceViews instances;       // that `rows` were made of
+  std::size_t first_row = 0;     // in the sample
   std::uint64_t seen = 0;
 
   [[nodiscard]] const std::vector<Column>& columns() const noexcept { return schema->columns; }

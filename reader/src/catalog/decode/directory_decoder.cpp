@@ -5,6 +5,7 @@
 #include <array>
 #include <cstring>
 #include <memory>
+#include <numeric>
 #include <span>
 #include <string>
 #include <utility>
@@ -42,7 +43,7 @@ struct RegistrationFacts {
   BlockForm form;
 };
 
-bool has_same_instances(const RegisteredSet& known, const InstanceList& list) noexcept {
+bool has_same_instances(const InstancePiece& known, const InstanceList& list) noexcept {
   const auto is_same = [](const InstanceView& left, const InstanceView& right) {
     return left.slot == right.slot && left.generation == right.generation &&
            left.closed == right.closed && left.id == right.id && left.name == right.name;
@@ -50,6 +51,40 @@ bool has_same_instances(const RegisteredSet& known, const InstanceList& list) no
   return std::equal(known.instances.begin(), known.instances.end(), list.instances().begin(),
                     list.instances().end(), is_same);
 }
+
+// The instances of a live set, piece by piece. Pieces that a list before has as well are its own.
+class LivePieces {
+ public:
+  explicit LivePieces(InstanceViews before) : before_(std::move(before)) {
+    pieces_.reserve(before_.pieces().size());
+  }
+
+  // In the order of the slots.
+  void add(const InstanceView& instance) {
+    while (instance.slot / InstancePiece::kSlots > pieces_.size()) end_piece();
+    list_.add(instance);
+  }
+  [[nodiscard]] InstanceViews end() && {
+    if (!list_.instances().empty()) end_piece();
+    if (before_.pieces().size() == pieces_.size() && are_known_) return std::move(before_);
+    return InstanceViews(std::move(pieces_));
+  }
+
+ private:
+  void end_piece() {
+    const std::size_t index = pieces_.size();
+    const auto known = before_.pieces();
+    const bool is_known = index < known.size() && has_same_instances(*known[index], list_);
+    are_known_ = are_known_ && is_known;
+    pieces_.push_back(is_known ? known[index] : std::move(list_).piece());
+    list_ = InstanceList();
+  }
+
+  InstanceViews before_;
+  bool are_known_ = true;
+  InstanceList list_;
+  InstanceViews::Pieces pieces_;
+};
 
 // A known set with slots that changed.
 struct ChangedSet {
@@ -81,6 +116,9 @@ class DirectoryDecoder {
                                 std::vector<ChangedSet>& changed) const;
   // False: it does not hold together, and a walk will say why.
   [[nodiscard]] bool read_changes(const ChangedSet& changed, RegisteredSet& set);
+  // The piece with its `slots` read anew.
+  [[nodiscard]] std::shared_ptr<const InstancePiece> changed_piece(
+      const InstancePiece& before, std::span<const std::uint32_t> slots, const RegisteredSet& set);
   [[nodiscard]] bool read_slot_of(const RegisteredSet& set, std::uint32_t slot,
                                   InstanceView& instance);
   // f(block, descriptor, slot) for each slot of the set.
@@ -337,15 +375,41 @@ bool DirectoryDecoder::read_changes(const ChangedSet& changed, RegisteredSet& se
   set.membership = changed.membership;
   if (walk_groups(*changed.record, set) != nullptr) return false;
   unreadable_slots_ = 0;
-  InstanceList list(set, changed.slots.size());
-  std::span<const InstanceView> left = set.instances;
-  for (const std::uint32_t slot : changed.slots) {
+  const auto before = set.instances.pieces();
+  InstanceViews::Pieces pieces(before.begin(), before.end());
+  const std::uint64_t end =
+      std::accumulate(set.group_slots.begin(), set.group_slots.end(), std::uint64_t{0});
+  std::span<const std::uint32_t> left = changed.slots;
+  // Slots of no group hold nothing, whatever the log says.
+  while (!left.empty() && left.front() < end) {
+    const std::size_t index = left.front() / InstancePiece::kSlots;
+    const auto is_here = [index](std::uint32_t slot) {
+      return slot / InstancePiece::kSlots == index;
+    };
+    const auto next = std::find_if_not(left.begin(), left.end(), is_here);
+    const auto slots = left.first(static_cast<std::size_t>(next - left.begin()));
+    left = left.subspan(slots.size());
+    while (pieces.size() <= index) pieces.push_back(InstanceList().piece());
+    pieces[index] = changed_piece(*pieces[index], slots, set);
+  }
+  if (unreadable_slots_ != 0) return false;
+  while (!pieces.empty() && pieces.back()->instances.empty()) pieces.pop_back();
+  set.instances = InstanceViews(std::move(pieces));
+  set.bytes += left_before - bytes_left_;
+  return true;
+}
+
+std::shared_ptr<const InstancePiece> DirectoryDecoder::changed_piece(
+    const InstancePiece& before, std::span<const std::uint32_t> slots, const RegisteredSet& set) {
+  InstanceList list(before, slots.size());
+  std::span<const InstanceView> left = before.instances;
+  for (const std::uint32_t slot : slots) {
     const auto place = std::lower_bound(
         left.begin(), left.end(), slot,
         [](const InstanceView& instance, std::uint32_t wanted) { return instance.slot < wanted; });
-    const auto before = static_cast<std::size_t>(place - left.begin());
-    list.take_over(left.first(before));
-    left = left.subspan(before);
+    const auto kept = static_cast<std::size_t>(place - left.begin());
+    list.take_over(left.first(kept));
+    left = left.subspan(kept);
     if (!left.empty() && left.front().slot == slot) {
       const std::size_t name_bytes = left.front().name.size();
       // A name of this size was elsewhere, and at least so much was charged for it.
@@ -357,11 +421,8 @@ bool DirectoryDecoder::read_changes(const ChangedSet& changed, RegisteredSet& se
     if (read_slot_of(set, slot, instance)) list.add(instance);
   }
   list.take_over(left);
-  if (unreadable_slots_ != 0) return false;
-  set.bytes += left_before - bytes_left_;
   if (list.is_wasteful()) list = list.copied();
-  std::move(list).move_to(set);
-  return true;
+  return std::move(list).piece();
 }
 
 bool DirectoryDecoder::read_slot_of(const RegisteredSet& set, std::uint32_t slot,
@@ -403,26 +464,17 @@ void DirectoryDecoder::for_each_slot(const RegisteredSet& set, F&& f) const {
 }
 
 void DirectoryDecoder::read_instances(RegisteredSet& set) {
-  // Counted first, so that the list takes no more memory than it needs. More may come meanwhile.
-  std::size_t count = 0;
-  for_each_slot(set, [&count](const auto& block, const auto&, std::uint32_t) {
-    count += slot_of<StdAtomics>(*block.slot).readable() ? 1U : 0U;
+  // A provider whose other sets changed does not make its readers keep this one twice.
+  const auto known = std::find_if(known_.begin(), known_.end(), [&set](const auto& one) {
+    return one.registration == set.registration;
   });
-  InstanceList list;
-  list.reserve(count);
+  LivePieces pieces(known == known_.end() ? InstanceViews() : known->instances);
   for_each_slot(set, [&](const auto& block, const SlotDescriptor& descriptor, std::uint32_t slot) {
     InstanceView instance;
     instance.slot = slot & InstanceView::kSlotMask;
-    if (read_slot(block, descriptor, instance)) list.add(instance);
+    if (read_slot(block, descriptor, instance)) pieces.add(instance);
   });
-  // A provider whose other sets changed does not make its readers keep this one twice.
-  for (const RegisteredSet& known : known_) {
-    if (known.registration != set.registration || !has_same_instances(known, list)) continue;
-    set.instances = known.instances;
-    set.instances_memory = known.instances_memory;
-    return;
-  }
-  std::move(list).move_to(set);
+  set.instances = std::move(pieces).end();
 }
 
 bool DirectoryDecoder::read_slot(const BlockParts<const SharedWord>& block,

@@ -36,8 +36,8 @@ struct DecodedDirectory {
 // log does not tell, or what it tells does not fit what is known; then the directory has to be
 // decoded.
 //
-// Cost  A copy of InstanceView for each instance of the sets that changed, and no more than
-//       kChangesKept slots are read.
+// Cost  A copy of the InstancePieces that have a changed slot, and of the table of pieces of each
+//       set that changed; no more than kChangesKept slots are read.
 struct KnownDirectory {
   std::uint64_t version = 0;
   const std::vector<RegisteredSet>& sets;

@@ -11,11 +11,11 @@ namespace {
 
 // A small set takes little memory, a large one few allocations.
 constexpr std::size_t kFirstBlockBytes = 256;
-constexpr std::size_t kBlockBytesMax = std::size_t{64} * 1024;
+constexpr std::size_t kBlockBytesMax = std::size_t{8} * 1024;
 
 }  // namespace
 
-std::string_view InstanceList::Names::kept(std::string_view name) {
+std::string_view InstanceNames::kept(std::string_view name) {
   if (name.empty()) return {};
   if (block_bytes_ - used_ < name.size()) {
     const std::size_t next =
@@ -32,13 +32,20 @@ std::string_view InstanceList::Names::kept(std::string_view name) {
   return {place, name.size()};
 }
 
-InstanceList::InstanceList() : names_(std::make_shared<Names>()) {}
+InstanceList::InstanceList() : names_(std::make_shared<InstanceNames>()) {}
 
-InstanceList::InstanceList(const RegisteredSet& before, std::size_t more) {
-  const auto& list = *static_cast<const InstanceList*>(before.instances_memory.get());
-  names_ = list.names_;
-  name_bytes_ = list.name_bytes_;
+InstanceList::InstanceList(const InstancePiece& before, std::size_t more)
+    : names_(before.names), name_bytes_(before.name_bytes) {
   instances_.reserve(before.instances.size() + more);
+}
+
+InstanceList::InstanceList(const InstanceViews& before, std::size_t more) {
+  instances_.reserve(before.size() + more);
+  for (const auto& piece : before.pieces()) {
+    names_ = piece->names;
+    name_bytes_ += piece->name_bytes;
+  }
+  if (names_ == nullptr) names_ = std::make_shared<InstanceNames>();
 }
 
 void InstanceList::add(InstanceView instance) {
@@ -62,10 +69,28 @@ InstanceList InstanceList::copied() const {
   return copy;
 }
 
-void InstanceList::move_to(RegisteredSet& set) && {
-  const auto kept = std::make_shared<const InstanceList>(std::move(*this));
-  set.instances = kept->instances_;
-  set.instances_memory = kept;
+std::shared_ptr<const InstancePiece> InstanceList::piece() && {
+  auto piece = std::make_shared<InstancePiece>();
+  if (instances_.capacity() > instances_.size() + instances_.size() / 8) instances_.shrink_to_fit();
+  piece->instances = std::move(instances_);
+  piece->names = std::move(names_);
+  piece->name_bytes = name_bytes_;
+  return piece;
+}
+
+InstanceViews InstanceList::views() && {
+  InstanceViews::Pieces pieces;
+  std::span<const InstanceView> left = instances_;
+  while (!left.empty()) {
+    const auto part = left.first(std::min<std::size_t>(left.size(), InstancePiece::kSlots));
+    left = left.subspan(part.size());
+    auto piece = std::make_shared<InstancePiece>();
+    piece->instances.assign(part.begin(), part.end());
+    piece->names = names_;
+    for (const InstanceView& instance : part) piece->name_bytes += instance.name.size();
+    pieces.push_back(std::move(piece));
+  }
+  return InstanceViews(std::move(pieces));
 }
 
 }  // namespace meterbank

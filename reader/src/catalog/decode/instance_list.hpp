@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The instances of one registration while they are being read, with memory for their names.
+// Instances of one registration while they are being read, with memory for their names.
 //
 // A list that follows another one takes its instances over without a copy of their names: both
 // lists keep the memory that the names lie in, and the new one adds to it. Names that no list has
@@ -20,17 +20,32 @@
 
 namespace meterbank {
 
+// Names lie one behind the other in blocks that never move.
+class InstanceNames {
+ public:
+  [[nodiscard]] std::string_view kept(std::string_view name);
+  [[nodiscard]] std::size_t bytes() const noexcept { return bytes_; }
+
+ private:
+  std::vector<std::unique_ptr<char[]>> blocks_;
+  std::size_t block_bytes_ = 0;  // size of the last block
+  std::size_t used_ = 0;         // how much of the last block is in use
+  std::size_t bytes_ = 0;        // size of all names together
+};
+
 class InstanceList {
  public:
   InstanceList();
-  // Empty, with room for all instances of `before` and `more`, and with the names of `before`.
-  // Precondition: move_to() has made the instances of `before`.
-  InstanceList(const RegisteredSet& before, std::size_t more);
+  // Both are empty, with room for all instances of `before` and `more`, and with the names of
+  // `before`. Precondition: all pieces of the views are of one list.
+  InstanceList(const InstancePiece& before, std::size_t more);
+  InstanceList(const InstanceViews& before, std::size_t more);
 
   void reserve(std::size_t instances) { instances_.reserve(instances); }
   // Copies the name that `instance` points to.
   void add(InstanceView instance);
-  // take_over() adds instances of the list before. leave_out() says that one of them has ended.
+  // take_over() adds an instance of the list before. leave_out() says that one of them has ended.
+  void take_over(const InstanceView& instance) { instances_.push_back(instance); }
   void take_over(std::span<const InstanceView> instances);
   void leave_out(const InstanceView& instance) noexcept { name_bytes_ -= instance.name.size(); }
   // Whether a quarter of the memory for names and more is of names that this list does not have.
@@ -39,25 +54,13 @@ class InstanceList {
   [[nodiscard]] InstanceList copied() const;
   [[nodiscard]] const std::vector<InstanceView>& instances() const noexcept { return instances_; }
 
-  // Makes these the instances of `set`, which keeps the memory from now on.
-  void move_to(RegisteredSet& set) &&;
+  // The instances as one piece, and as full pieces one behind the other.
+  [[nodiscard]] std::shared_ptr<const InstancePiece> piece() &&;
+  [[nodiscard]] InstanceViews views() &&;
 
  private:
-  // Names lie one behind the other in blocks that never move.
-  class Names {
-   public:
-    [[nodiscard]] std::string_view kept(std::string_view name);
-    [[nodiscard]] std::size_t bytes() const noexcept { return bytes_; }
-
-   private:
-    std::vector<std::unique_ptr<char[]>> blocks_;
-    std::size_t block_bytes_ = 0;  // size of the last block
-    std::size_t used_ = 0;         // how much of the last block is in use
-    std::size_t bytes_ = 0;        // size of all names together
-  };
-
   std::vector<InstanceView> instances_;
-  std::shared_ptr<Names> names_;
+  std::shared_ptr<InstanceNames> names_;
   std::size_t name_bytes_ = 0;  // size of the names that this list has
 };
 

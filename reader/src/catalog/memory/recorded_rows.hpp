@@ -36,8 +36,9 @@ struct RecordedAnswer {
 };
 
 struct RecordedRows {
-  BlockForm form;                         // of the blocks of its groups
-  std::span<const std::uint32_t> places;  // one an instance: counted through the groups
+  BlockForm form;  // of the blocks of its groups
+  // One an instance, by its index: counted through the groups.
+  std::span<const std::uint32_t> places;
   std::shared_ptr<const void> places_memory;
   // The provider with nothing but the rows that were answered; null: it has none.
   std::shared_ptr<const ProviderView> answered;

@@ -21,6 +21,20 @@ bool matches_either(const Glob& glob, const std::string& name, const std::string
   return (!name.empty() && glob.matches(name)) || (!symbol.empty() && glob.matches(symbol));
 }
 
+// f(index, instance) for each that is not closed.
+template <typename F>
+void for_each_live(const RegisteredSet& set, F&& f) {
+  std::uint32_t first = 0;
+  for (const auto& piece : set.instances.pieces()) {
+    std::uint32_t index = first;
+    for (const InstanceView& instance : piece->instances) {
+      if (!instance.closed) f(index, instance);
+      ++index;
+    }
+    first += InstancePiece::kSlots;
+  }
+}
+
 }  // namespace
 
 bool is_hidden(const CounterView& counter) noexcept {
@@ -77,9 +91,7 @@ bool PatternMatch::wants_total(const RegisteredSet& set) const noexcept {
 std::vector<std::uint32_t> live_instances(const RegisteredSet& set) {
   std::vector<std::uint32_t> live;
   live.reserve(set.instances.size());
-  for (std::uint32_t index = 0; index < set.instances.size(); ++index) {
-    if (!set.instances[index].closed) live.push_back(index);
-  }
+  for_each_live(set, [&live](std::uint32_t index, const InstanceView&) { live.push_back(index); });
   return live;
 }
 
@@ -100,11 +112,15 @@ void sort_by_id(const RegisteredSet& set, std::vector<std::uint32_t>& instances)
 std::vector<std::uint32_t> PatternMatch::named(const RegisteredSet& set, const Glob& name) const {
   if (name.matches_everything()) return live_instances(set);
   std::vector<std::uint32_t> found;
-  for (std::uint32_t index = 0; index < set.instances.size(); ++index) {
-    const InstanceView& instance = set.instances[index];
-    if (!instance.closed && name.matches(instance.name)) found.push_back(index);
-  }
+  for_each_live(set, [&](std::uint32_t index, const InstanceView& instance) {
+    if (name.matches(instance.name)) found.push_back(index);
+  });
   return found;
+}
+
+bool PatternMatch::chooses_one_by_one() const noexcept {
+  const bool is_one_name = instance_ && instance_->is_literal() && !path_.index;
+  return !is_one_name && !has_number();
 }
 
 std::vector<std::uint32_t> PatternMatch::instances_of(const RegisteredSet& set) const {

@@ -48,6 +48,12 @@ class PatternMatch {
   // the one name that a pattern names, the one with the smallest id; of a pattern with a number:
   // all that have the name.
   [[nodiscard]] std::vector<std::uint32_t> instances_of(const RegisteredSet& set) const;
+  // Whether instances_of() has just those that matches() is true for. The others of one name can
+  // make a difference otherwise.
+  [[nodiscard]] bool chooses_one_by_one() const noexcept;
+  [[nodiscard]] bool matches(const InstanceView& instance) const noexcept {
+    return !instance.closed && (!instance_ || instance_->matches(instance.name));
+  }
 
   // What `name#7` may mean: an id, part of a name, a position.
   [[nodiscard]] bool has_number() const noexcept { return instance_with_hash_.has_value(); }

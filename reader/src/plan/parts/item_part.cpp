@@ -91,7 +91,7 @@ std::shared_ptr<const PlanPart> part_of_items(const QueryRequest& request,
   auto part = std::make_shared<PlanPart>();
   const InstanceKind kind = set.set->instances;
   Instances instances(set);
-  std::vector<bool> is_used(set.instances.size());
+  std::vector<bool> is_used(set.instances.index_end());
   const auto use = [&is_used](const Indexes& indexes) {
     for (const std::uint32_t index : indexes) is_used[index] = true;
   };
@@ -124,11 +124,14 @@ std::shared_ptr<const PlanPart> part_of_items(const QueryRequest& request,
   for (std::uint32_t index = 0; index < is_used.size(); ++index) {
     if (is_used[index]) used.push_back(index);
   }
-  auto piece = make_piece(provider, set, std::move(used), counters_of(request, *set.set));
+  auto piece = make_piece(provider, set, used, counters_of(request, *set.set));
   // From instances to rows. What has no row is not selected.
-  Indexes row_of(set.instances.size(), kNoCounter);
-  for (std::uint32_t row = 0; piece != nullptr && row < piece->instances.size(); ++row) {
-    row_of[piece->instances[row]] = row;
+  Indexes row_of(set.instances.index_end(), kNoCounter);
+  if (piece != nullptr) {
+    std::uint32_t number = 0;
+    for (const auto& [rows, first_row] : piece->list->parts) {
+      for (std::size_t row = 0; row < rows->size(); ++row) row_of[rows->index(row)] = number++;
+    }
   }
   for (const auto& [asked, item] : distinct) {
     for (Indexes* const rows : {&item->rows, &item->summed}) {

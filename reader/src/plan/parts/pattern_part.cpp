@@ -25,7 +25,7 @@ class Choice {
            std::size_t asked) {
     if (!asked_) {
       asked_ = asked;
-      list_of_.assign(set_.instances.size(), kNothing);
+      list_of_.assign(set_.instances.index_end(), kNothing);
     }
     std::map<std::uint32_t, std::uint32_t> sums;
     for (const std::uint32_t instance : instances) {
@@ -72,7 +72,7 @@ class Choice {
       instances[list_of_[instance]].push_back(instance);
     }
     for (std::size_t list = 1; list < lists_.size(); ++list) {
-      auto piece = make_piece(provider, set_, std::move(instances[list]), lists_[list]);
+      auto piece = make_piece(provider, set_, instances[list], lists_[list]);
       if (piece == nullptr) continue;
       piece->total = total_;
       pieces.push_back({std::move(piece), *asked_});
@@ -102,49 +102,99 @@ class Choice {
 };
 
 // What one reading of one pattern selects of a registration.
-struct Selected {
-  Selected(const PatternMatch& match, const ProviderView& provider, const RegisteredSet& set) {
+class Selected {
+ public:
+  Selected(const PatternMatch& match, const ProviderView& provider, const RegisteredSet& set)
+      : match_(match), set_(set), trusted_(provider.trusted) {
     if (!match.matches(provider) || !match.matches(*set.set)) return;
     counters = match.counters_of(*set.set);
-    if (counters.empty()) return;
-    const bool wants_total = match.wants_total(set);
-    if (wants_total) look_for_summed(set);
-    is_left_out = !summed.empty() && !provider.trusted;
-    if (is_left_out) summed.clear();
+    const bool wants_total = !counters.empty() && match.wants_total(set);
     // A share is shown as part of the one row that all shares make.
     const bool is_share = wants_total && is_shared(set.set->instances) && provider.trusted;
-    if (!is_share) instances = match.instances_of(set);
-  }
-
-  [[nodiscard]] bool anything() const noexcept { return !instances.empty() || !summed.empty(); }
-
-  Counters counters, summed_counters;
-  std::vector<std::uint32_t> instances, summed;
-  bool is_left_out = false;  // it would be summed if the provider were trusted
-
- private:
-  void look_for_summed(const RegisteredSet& set) {
+    wants_rows = !counters.empty() && !is_share;
+    if (!wants_total) return;
     std::copy_if(counters.begin(), counters.end(), std::back_inserter(summed_counters),
                  [&set](std::uint32_t counter) {
                    return set.set->counters[counter].aggregate != kAggregateUndefined;
                  });
-    if (!summed_counters.empty()) summed = summed_instances(set);
+    wants_summed = !summed_counters.empty();
   }
+
+  void find_instances() {
+    if (wants_rows) instances = match_.instances_of(set_);
+    if (wants_summed) summed = summed_instances(set_);
+    is_left_out = !summed.empty() && !trusted_;
+    if (is_left_out) summed.clear();
+  }
+  [[nodiscard]] bool anything() const noexcept { return !instances.empty() || !summed.empty(); }
+
+  Counters counters, summed_counters;
+  bool wants_rows = false, wants_summed = false;
+  // After find_instances():
+  std::vector<std::uint32_t> instances, summed;
+  bool is_left_out = false;  // it would be summed if the provider were trusted
+
+ private:
+  const PatternMatch& match_;
+  const RegisteredSet& set_;
+  const bool trusted_;
 };
 
 // What one pattern alone selects needs no Choice: its instances have the same counters.
-void write_alone(const ProviderView& provider, const RegisteredSet& set, bool total,
-                 std::vector<std::uint32_t> instances, Counters counters,
-                 std::vector<PlanPart::Piece>& pieces) {
-  if (instances.empty()) return;
-  // Those that a number means may be in the order of their ids.
-  if (!std::is_sorted(instances.begin(), instances.end())) {
-    std::sort(instances.begin(), instances.end());
-  }
-  auto piece = make_piece(provider, set, std::move(instances), std::move(counters));
+void write_alone(std::shared_ptr<PlanPiece> piece, bool total, PlanPart& part) {
   if (piece == nullptr) return;
   piece->total = total;
-  pieces.push_back({std::move(piece), 0});
+  part.pieces.push_back({std::move(piece), 0});
+}
+
+// The instances for which f() is true. Of pieces that the part before knows, its rows are taken.
+template <typename F>
+std::shared_ptr<PlanPiece> chosen_one_by_one(const ProviderView& provider, const RegisteredSet& set,
+                                             Counters counters, const PlanPart* before, bool total,
+                                             F&& f) {
+  const QueryPlan::RowList* known = nullptr;
+  if (before != nullptr) {
+    for (const auto& [piece, asked] : before->pieces) {
+      if (piece->total == total) known = piece->list.get();
+    }
+  }
+  PieceBuilder builder(provider, set);
+  std::size_t index = 0;
+  for (const auto& piece : set.instances.pieces()) {
+    const bool is_known =
+        known != nullptr && index < known->parts.size() && known->parts[index].rows->piece == piece;
+    if (is_known) {
+      builder.add_known(known->parts[index].rows);
+    } else {
+      builder.add_part(f);
+    }
+    ++index;
+  }
+  return std::move(builder).finish(std::move(counters));
+}
+
+// The part of one pattern that looks at each instance by itself.
+std::shared_ptr<const PlanPart> part_of_one(const PatternMatch& match, Selected& selected,
+                                            const ProviderView& provider, const RegisteredSet& set,
+                                            const PlanPart* before) {
+  auto part = std::make_shared<PlanPart>();
+  if (selected.wants_rows) {
+    write_alone(chosen_one_by_one(
+                    provider, set, std::move(selected.counters), before, false,
+                    [&match](const InstanceView& instance) { return match.matches(instance); }),
+                false, *part);
+  }
+  if (selected.wants_summed) {
+    auto summed =
+        chosen_one_by_one(provider, set, std::move(selected.summed_counters), before, true,
+                          [&set](const InstanceView& instance) {
+                            return !instance.closed && !is_called_total(*set.set, instance);
+                          });
+    part->is_left_out = summed != nullptr && !provider.trusted;
+    if (provider.trusted) write_alone(std::move(summed), true, *part);
+  }
+  part->found.push_back(!part->pieces.empty());
+  return part;
 }
 
 }  // namespace
@@ -152,22 +202,29 @@ void write_alone(const ProviderView& provider, const RegisteredSet& set, bool to
 std::shared_ptr<const PlanPart> part_of_patterns(const QueryRequest& request,
                                                  const Numbered& numbered,
                                                  const ProviderView& provider,
-                                                 const RegisteredSet& set) {
+                                                 const RegisteredSet& set, const PlanPart* before) {
+  const bool is_alone = request.patterns.size() == 1 && request.excluded.empty();
   auto part = std::make_shared<PlanPart>();
   part->found.reserve(request.patterns.size());
-  const bool is_alone = request.patterns.size() == 1 && request.excluded.empty();
   Choice rows(set, false), totals(set, true);
   for (std::size_t index = 0; index < request.patterns.size(); ++index) {
-    Selected selected(request.patterns[index].reading_in(*set.set), provider, set);
+    const PatternMatch& match = request.patterns[index].reading_in(*set.set);
+    Selected selected(match, provider, set);
+    if (is_alone && match.chooses_one_by_one()) {
+      return part_of_one(match, selected, provider, set, before);
+    }
+    selected.find_instances();
     const auto meant = numbered.find(index);
     if (meant != numbered.end() && !selected.counters.empty()) selected.instances = meant->second;
     part->found.push_back(selected.anything());
     part->is_left_out = part->is_left_out || selected.is_left_out;
     if (is_alone) {
-      write_alone(provider, set, false, std::move(selected.instances), std::move(selected.counters),
-                  part->pieces);
-      write_alone(provider, set, true, std::move(selected.summed),
-                  std::move(selected.summed_counters), part->pieces);
+      // Those that a number means may be in the order of their ids.
+      std::sort(selected.instances.begin(), selected.instances.end());
+      write_alone(make_piece(provider, set, selected.instances, std::move(selected.counters)),
+                  false, *part);
+      write_alone(make_piece(provider, set, selected.summed, std::move(selected.summed_counters)),
+                  true, *part);
       return part;
     }
     if (!selected.instances.empty()) rows.add(selected.instances, selected.counters, index);

@@ -38,10 +38,13 @@ struct PlanPart {
 // on all registrations.
 using Numbered = std::map<std::size_t, std::vector<std::uint32_t>>;
 
+// `before`: of the same registration, of which nothing but instances has changed since; may be
+// null.
 [[nodiscard]] std::shared_ptr<const PlanPart> part_of_patterns(const QueryRequest& request,
                                                                const Numbered& numbered,
                                                                const ProviderView& provider,
-                                                               const RegisteredSet& set);
+                                                               const RegisteredSet& set,
+                                                               const PlanPart* before);
 
 [[nodiscard]] std::shared_ptr<const PlanPart> part_of_items(const QueryRequest& request,
                                                             const ProviderView& provider,

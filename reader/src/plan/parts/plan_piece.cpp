@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "plan_piece.hpp"
 
+#include <algorithm>
+#include <span>
 #include <utility>
 
 #include "../match/counter_mask.hpp"
@@ -39,7 +41,9 @@ std::uint32_t slots_in(const std::vector<QueryPlan::Group>& groups, const Regist
 // Finds rows that lie one behind the other.
 class RunFinder {
  public:
-  RunFinder(const RegisteredSet& set, PlanPiece& piece) noexcept : set_(set), piece_(piece) {}
+  RunFinder(const RegisteredSet& set, std::span<const QueryPlan::Group> groups,
+            QueryPlan::PieceRows& rows) noexcept
+      : set_(set), groups_(groups), rows_(rows) {}
 
   void add_runs() {
     using Kind = QueryPlan::Run::Kind;
@@ -48,43 +52,39 @@ class RunFinder {
     std::size_t row = 0, scattered = 0;
     const auto add_scattered = [&] {
       if (scattered != row) {
-        piece_.runs.push_back({scattered, row - scattered, nullptr, 0, Kind::kScattered});
+        rows_.runs.push_back({scattered, row - scattered, nullptr, 0, Kind::kScattered});
       }
     };
-    while (row < piece_.instances.size()) {
+    while (row < rows_.size()) {
       const std::size_t rows = starts_a_head(row) ? heads_in_order(row, lanes) : 0;
       if (rows == 0) {
         ++row;
         continue;
       }
       add_scattered();
-      const SharedWord* const head = block_in(*piece_.groups, set_, piece_.instances[row]).seq;
-      piece_.runs.push_back(
+      const SharedWord* const head = RowBlocks(groups_, set_, rows_, row)[0].seq;
+      rows_.runs.push_back(
           {row, rows, head, head_words, lanes == kLanes ? Kind::kTiles : Kind::kLines});
       row += rows;
       scattered = row;
     }
     add_scattered();
-    piece_.runs.shrink_to_fit();
+    rows_.runs.shrink_to_fit();
   }
 
  private:
   [[nodiscard]] std::uint32_t place(std::size_t row) const noexcept {
-    return place_of(set_, piece_.instances[row]);
+    return place_of(set_, rows_, row);
   }
 
   // How many rows from `row` on lie one head after the other in one group, `lanes` to a head.
-  [[nodiscard]] std::size_t heads_in_order(std::size_t row, std::size_t lanes) noexcept {
+  [[nodiscard]] std::size_t heads_in_order(std::size_t row, std::size_t lanes) const noexcept {
     const std::uint32_t first = place(row);
-    // Places of a recording are in any order.
-    if (first < group_begin_) group_ = group_begin_ = group_end_ = 0;
-    while (group_end_ <= first) {
-      group_begin_ = group_end_;
-      group_end_ += set_.group_slots[group_++];
-    }
+    const std::size_t group = group_with(groups_, first);
+    const std::uint32_t end = groups_[group].first_slot + set_.group_slots[group];
     std::size_t count = 0;
-    while (row + count < piece_.instances.size() && place(row + count) == first + count &&
-           first + count < group_end_) {
+    while (row + count < rows_.size() && place(row + count) == first + count &&
+           first + count < end) {
       ++count;
     }
     return count / lanes * lanes;
@@ -95,35 +95,78 @@ class RunFinder {
   }
 
   const RegisteredSet& set_;
-  PlanPiece& piece_;
-  std::uint32_t group_ = 0;
-  // The slots of the group before `group_`, counted through the groups.
-  std::uint32_t group_begin_ = 0, group_end_ = 0;
+  std::span<const QueryPlan::Group> groups_;
+  QueryPlan::PieceRows& rows_;
 };
 
 }  // namespace
 
-std::shared_ptr<PlanPiece> make_piece(const ProviderView& provider, const RegisteredSet& set,
-                                      std::vector<std::uint32_t> instances,
-                                      std::vector<std::uint32_t> counters) {
-  const auto* record = provider.segment->at<RegistrationRecord>(set.registration);
-  if (record == nullptr) return nullptr;
+PieceBuilder::PieceBuilder(const ProviderView& provider, const RegisteredSet& set)
+    : provider_(provider),
+      set_(set),
+      groups_(groups_of(*provider.segment, set)),
+      slots_(slots_in(*groups_, set)),
+      list_(std::make_shared<QueryPlan::RowList>()) {
+  list_->parts.reserve(set.instances.pieces().size());
+}
+
+const InstancePiece& PieceBuilder::start_part(QueryPlan::PieceRows& rows) const {
+  const std::size_t index = list_->parts.size();
+  rows.piece = set_.instances.pieces()[index];
+  rows.first_index = static_cast<std::uint32_t>(index * InstancePiece::kSlots);
+  return *rows.piece;
+}
+
+void PieceBuilder::finish_part(std::shared_ptr<QueryPlan::PieceRows> rows) {
+  // They are in the order of their slots. Those of a recording all have a place.
+  while (set_.recorded == nullptr && rows->size() != 0 &&
+         rows->instance(rows->size() - 1).slot >= slots_) {
+    rows->places.pop_back();
+  }
+  if (rows->places.capacity() > 2 * rows->size()) rows->places.shrink_to_fit();
+  // Blocks of a sharded set are joined one by one.
+  if (!form_of(set_).sharded()) RunFinder(set_, *groups_, *rows).add_runs();
+  add_known(std::move(rows));
+}
+
+void PieceBuilder::add_known(std::shared_ptr<const QueryPlan::PieceRows> rows) {
+  const std::size_t first_row = list_->size;
+  list_->size += rows->size();
+  list_->parts.push_back({std::move(rows), first_row});
+}
+
+void PieceBuilder::add_all(const std::vector<std::uint32_t>& instances) {
+  auto next = instances.begin();
+  while (list_->parts.size() < set_.instances.pieces().size()) {
+    auto rows = std::make_shared<QueryPlan::PieceRows>();
+    start_part(*rows);
+    const std::uint32_t first = rows->first_index;
+    const auto end = std::lower_bound(next, instances.end(), first + InstancePiece::kSlots);
+    rows->places.reserve(static_cast<std::size_t>(end - next));
+    for (; next != end; ++next) rows->places.push_back(static_cast<std::uint16_t>(*next - first));
+    finish_part(std::move(rows));
+  }
+}
+
+std::shared_ptr<PlanPiece> PieceBuilder::finish(std::vector<std::uint32_t> counters) && {
+  const auto* const record = provider_.segment->at<RegistrationRecord>(set_.registration);
+  if (record == nullptr || list_->size == 0) return nullptr;
   auto piece = std::make_shared<PlanPiece>();
   piece->membership = &record->membership;
   piece->word = &record->word;
-  piece->counter_mask = first_word_of(counter_mask_of(*set.set, counters));
+  piece->counter_mask = first_word_of(counter_mask_of(*set_.set, counters));
   piece->counters = std::move(counters);
-  piece->groups = groups_of(*provider.segment, set);
-  const std::uint32_t slots = slots_in(*piece->groups, set);
-  piece->instances = std::move(instances);
-  // They are in the order of their slots. Those of a recording all have a place.
-  while (!piece->instances.empty() && set.recorded == nullptr &&
-         set.instances[piece->instances.back()].slot >= slots) {
-    piece->instances.pop_back();
-  }
-  if (piece->instances.empty()) return nullptr;
-  if (!form_of(set).sharded()) RunFinder(set, *piece).add_runs();  // those are joined one by one
+  piece->list = std::move(list_);
+  piece->groups = std::move(groups_);
   return piece;
+}
+
+std::shared_ptr<PlanPiece> make_piece(const ProviderView& provider, const RegisteredSet& set,
+                                      const std::vector<std::uint32_t>& instances,
+                                      std::vector<std::uint32_t> counters) {
+  PieceBuilder builder(provider, set);
+  builder.add_all(instances);
+  return std::move(builder).finish(std::move(counters));
 }
 
 }  // namespace meterbank
