@@ -40,7 +40,7 @@ JSON.parse = text => {
   return made;
 };
 addEventListener('DOMContentLoaded', () => new MutationObserver(() => {
-  if (!window.firstPlot && document.querySelector('.u-over'))
+  if (!window.firstPlot && document.querySelector('.plot canvas'))
     requestAnimationFrame(() => setTimeout(() => window.firstPlot ||= performance.now()));
 }).observe(document.body, {childList: true, subtree: true}));
 """
@@ -138,7 +138,7 @@ def measure_plots(browser, served, seconds_before, minutes):
     # The page draws what is on the screen, so the window has room for all of it.
     browser.resize(1600, 3000)
     browser.go(served.page(PLOTS))
-    browser.until(f"document.querySelectorAll('.u-over').length === 12 && {ALL_SEEN}", 60)
+    browser.until(f"document.querySelectorAll('.plot canvas').length === 12 && {ALL_SEEN}", 60)
     browser.wait(seconds_before)
     curves = browser.run("document.querySelectorAll('.legend li').length")
     browser.run("window.ages.length = 0")

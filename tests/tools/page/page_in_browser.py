@@ -85,7 +85,7 @@ class PageInBrowser(unittest.TestCase):
     def test_a_live_picture_moves(self):
         with Served(self.dir) as served:
             self.browser.go(served.address(INSTANCE + "latency"))
-            self.browser.until("document.querySelectorAll('.u-over').length && document.querySelector('.heat')")
+            self.browser.until("document.querySelectorAll('.plot canvas').length && document.querySelector('.heat')")
             moment = self.text("#moment")
             self.assertIn("live", moment)
             self.browser.until(f"document.querySelector('#moment').textContent !== {moment!r}")
@@ -99,7 +99,7 @@ class PageInBrowser(unittest.TestCase):
         browser, titles = self.browser, "[...document.querySelectorAll('.others h2')].map(e => e.textContent)"
         with Served(self.dir) as served:
             browser.go(served.address(INSTANCE + "latency"))
-            browser.until("document.querySelectorAll('.others .u-over').length >= 3")
+            browser.until("document.querySelectorAll('.others canvas').length >= 3")
             others = browser.run(titles)
             self.assertIn("accepted", others)
             self.assertNotIn("latency", others)
@@ -116,7 +116,7 @@ class PageInBrowser(unittest.TestCase):
         drawn = "[...document.querySelectorAll('.plot canvas')].map(canvas => canvas.drawn ?? 0)"
         with Served(self.dir) as served:
             browser.go(served.address(INSTANCE + "latency"))
-            browser.until("document.querySelectorAll('.others .u-over').length >= 3")
+            browser.until("document.querySelectorAll('.others canvas').length >= 3")
             browser.run("""const clear = CanvasRenderingContext2D.prototype.clearRect;
                 CanvasRenderingContext2D.prototype.clearRect = function(...box) {
                   this.canvas.drawn = (this.canvas.drawn ?? 0) + 1;
@@ -222,10 +222,10 @@ class PageInBrowser(unittest.TestCase):
         browser = self.browser
         with Served(self.dir, self.logs[0]) as served:
             browser.go(served.address(INSTANCE + "accepted"))
-            browser.until("document.querySelector('.u-over')?.clientWidth > 100")
+            browser.until("document.querySelector('.area')?.clientWidth > 100")
             self.assertIn("recording", self.text("#moment"))
             box = browser.run("(r => [r.left, r.top, r.width, r.height])"
-                              "(document.querySelector('.u-over').getBoundingClientRect())")
+                              "(document.querySelector('.area').getBoundingClientRect())")
             middle = box[1] + box[3] / 2
             browser.drag(box[0] + box[2] * .3, middle, box[0] + box[2] * .6, middle)
             browser.until("location.search.includes('at=') && location.search.includes('span=')")
@@ -250,13 +250,13 @@ class PageInBrowser(unittest.TestCase):
         browser.go("file://" + page)
         self.follow("demo_orders")
         self.follow("eu")
-        browser.until("document.querySelector('.u-over')")
+        browser.until("document.querySelector('.plot canvas')")
         browser.key("/")
         for letter in "accep":
             browser.key(letter)
         browser.until("document.querySelectorAll('tbody tr').length === 1")
         browser.key("Escape")
-        browser.until("document.querySelectorAll('.others .u-over').length >= 3")
+        browser.until("document.querySelectorAll('.others canvas').length >= 3")
         self.is_quiet("file://")
 
     def test_colours_follow_the_system_and_the_switch(self):

@@ -13,8 +13,11 @@ function element(name, properties, ...children) {
   return made;
 }
 
+// The text of an element without other children. Its text node stays, because another one takes more of a layout.
 function setText(node, text) {
-  if (node.textContent !== text) node.textContent = text;
+  const kept = node.firstChild;
+  if (kept?.nodeType !== Node.TEXT_NODE) node.textContent = text;
+  else if (kept.data !== text) kept.data = text;
 }
 
 function setAttribute(node, name, value) {

@@ -20,12 +20,16 @@ const kStops = {
   light: [[233, 240, 248], [158, 202, 225], [66, 146, 198], [33, 80, 160], [60, 15, 90]],
 };
 
-// 256 colours, each three bytes.
-function heatColours() {
-  const stops = kStops[isDark() ? 'dark' : 'light'];
-  return Array.from({length: 256}, (_, step) => {
+// 256 inks.
+let heatInks = null, areDark = null;
+function inksOfHeat() {
+  if (heatInks && areDark === isDark()) return heatInks;
+  areDark = isDark();
+  const stops = kStops[areDark ? 'dark' : 'light'];
+  return heatInks = Uint32Array.from({length: 256}, (_, step) => {
     const place = Math.min(step / 255, .9999) * (stops.length - 1), low = Math.floor(place);
-    return stops[low].map((from, at) => from + (stops[low + 1][at] - from) * (place - low));
+    const [red, green, blue] = stops[low].map((from, at) => from + (stops[low + 1][at] - from) * (place - low));
+    return 0xff000000 | blue << 16 | green << 8 | red;
   });
 }
 
@@ -33,10 +37,28 @@ const kHeatLeft = 74, kHeatBottom = 22;
 
 // The rows that have any count, with one to spare on both sides.
 function usedRows(heat) {
-  let low = Infinity, high = -1;
-  for (const column of heat.counts) column.forEach((count, row) => count > 0 && (low = Math.min(low, row), high = Math.max(high, row)));
-  const rows = heat.edges.length - 1;
-  return high < 0 ? [0, rows] : [Math.max(0, low - 1), Math.min(rows, high + 2)];
+  const rows = heat.edges.length - 1, isUsed = row => heat.counts.some(column => column[row] > 0);
+  let low = 0, high = rows - 1;
+  while (low < rows && !isUsed(low)) ++low;
+  if (low === rows) return [0, rows];
+  while (!isUsed(high)) --high;
+  return [Math.max(0, low - 1), Math.min(rows, high + 2)];
+}
+
+// A column of pixels has the largest counts of the moments that lie in it.
+function layHeat({words, wide, high: tall}, heat, low, high) {
+  const count = heat.times.length, inks = inksOfHeat(), top = Math.log1p(heat.largest || 1);
+  for (let x = 0; x < wide; ++x) {
+    const first = Math.floor(x * count / wide), end = Math.max(first + 1, Math.floor((x + 1) * count / wide));
+    for (let row = low; row < high; ++row) {
+      let most = 0;
+      for (let at = first; at < end; ++at) most = Math.max(most, heat.counts[at][row] || 0);
+      if (!most) continue;
+      const ink = inks[Math.min(255, Math.round(255 * (.12 + .88 * Math.log1p(most) / top)))];
+      const bottom = Math.round((high - row) * tall / (high - low));
+      for (let y = Math.round((high - 1 - row) * tall / (high - low)); y < bottom; ++y) words[y * wide + x] = ink;
+    }
+  }
 }
 
 function drawHeat(heat) {
@@ -50,21 +72,10 @@ function drawHeat(heat) {
   const step = count > 1 ? (heat.times[count - 1] - begin) / (count - 1) : 1;
   const x = at => kHeatLeft + at * wide / count;
   const y = row => 6 + tall - (row - low) * tall / (high - low);
-  const top = Math.log1p(heat.largest || 1);
-  // A pixel a cell, stretched by the canvas.
-  const cells = new ImageData(count, high - low), palette = heatColours();
-  heat.counts.forEach((column, at) => {
-    for (let row = low; row < high; ++row) {
-      if (!(column[row] > 0)) continue;
-      const from = 4 * ((high - 1 - row) * count + at);
-      cells.data.set(palette[Math.round(255 * (.12 + .88 * Math.log1p(column[row]) / top))] || palette[255], from);
-      cells.data[from + 3] = 255;
-    }
-  });
-  const small = new OffscreenCanvas(count, high - low);
-  small.getContext('2d').putImageData(cells, 0, 0);
-  pen.imageSmoothingEnabled = false;
-  pen.drawImage(small, kHeatLeft, 6, wide, tall);
+  const ratio = devicePixelRatio;
+  heatCard.pixels = pixelsOf(Math.round(wide * ratio), Math.round(tall * ratio), heatCard.pixels);
+  layHeat(heatCard.pixels, heat, low, high);
+  pen.putImageData(heatCard.pixels.image, Math.round(kHeatLeft * ratio), Math.round(6 * ratio));
   pen.fillStyle = colour('--soft');
   pen.font = '11px system-ui,sans-serif';
   pen.textBaseline = 'middle';

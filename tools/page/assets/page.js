@@ -66,10 +66,8 @@ function drawTools() {
 function overlaid(plot, others, shift) {
   const other = others?.find(candidate => candidate.title === plot.title && candidate.unit === plot.unit);
   if (!other) return plot;
-  const table = (source, by) => [Float64Array.from(source.times, time => time + by), ...source.curves.flatMap(curve => [curve.low, curve.high])];
-  const [times, ...columns] = uPlot.join([table(plot, 0), table(other, shift)]);
-  const names = [...plot.curves.map(curve => ({name: curve.name})), ...other.curves.map(curve => ({name: `${curve.name} (second)`, isOther: true}))];
-  return {...plot, times, curves: names.map((curve, at) => ({...curve, low: columns[2 * at], high: columns[2 * at + 1]}))};
+  const times = other.times.map(time => time + shift);
+  return {...plot, curves: [...plot.curves, ...other.curves.map(curve => ({...curve, times, name: `${curve.name} (second)`, isOther: true}))]};
 }
 
 onPicture = shown => {
@@ -103,11 +101,12 @@ onPicture = shown => {
     chart.draw = width => shown === picture && drawChart(index, plot, width);
     if (chart.isAway) return;
     // What is new waits for the first one to be on the screen.
-    if (index && !chart.uplot) setTimeout(chart.draw, 0, widths[index]);
+    if (index && !chart.scale) requestAnimationFrame(() => requestAnimationFrame(() => chart.draw(widths[index])));
     else chart.draw(widths[index]);
   });
   drawTables(shown.sections);
   for (const table of tables.values()) if (table.card.parentNode !== main) main.insertBefore(table.card, othersBox.parentNode ? othersBox : null);
+  tables.forEach(drawTrends);
   byId('content').setAttribute('aria-busy', 'false');
 };
 let lastPlots = [];

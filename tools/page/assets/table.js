@@ -7,7 +7,7 @@ function tableOf(index) {
   let table = tables.get(index);
   if (table) return table;
   const id = `section-${index}`;
-  table = {index, rows: new Map(), title: element('span'), count: element('small'), head: element('tr'), body: element('tbody'), more: element('div', {class: 'more'}), empty: element('p', {class: 'empty'})};
+  table = {index, rows: new Map(), title: element('span'), count: element('small'), head: element('tr'), body: element('tbody'), more: element('div', {class: 'more'}), trends: element('canvas', {'aria-hidden': 'true'}), empty: element('p', {class: 'empty'})};
   table.card = element('section', {class: 'card', 'aria-labelledby': id},
     element('h2', {id}, table.title, table.count),
     element('div', {class: 'scroll', tabindex: '-1'},
@@ -77,33 +77,38 @@ function drawRow(row, line, section) {
   });
   const look = [line.pinned && 'pinned', line.group && 'heading'].filter(Boolean).join(' ');
   if (row.className !== look) row.className = look;
-  if (section.trend && !row.trendOf) row.append(row.trendOf = element('td', {class: 'trend'}, element('canvas', {'aria-hidden': 'true'})));
+  if (section.trend && !row.trendOf) row.append(row.trendOf = element('td', {class: 'trend'}));
   else if (!section.trend && row.trendOf) (row.trendOf.remove(), row.trendOf = undefined);
   else if (row.trendOf && row.lastChild !== row.trendOf) row.append(row.trendOf);
 }
 
-function drawTrend(row) {
-  const values = row.line.trend;
-  if (!row.trendOf) return;
-  const {pen, width, height} = drawing(row.trendOf.firstChild, 120, 20);
-  if (!values || values.length < 2) return;
+const kTrendWidth = 120, kTrendHeight = 20;
+
+function layTrend(pixels, values, top, ratio) {
   let low = Infinity, high = -Infinity;
   for (const value of values) if (value !== null) (low = Math.min(low, value), high = Math.max(high, value));
-  if (low === Infinity) return;
-  const least = Math.min(low, high > 0 && low > 0 && low < high * .6 ? 0 : low);
-  const range = high - least || 1;
-  const x = at => 1 + at * (width - 2) / (values.length - 1);
-  const y = value => high === least ? height / 2 : height - 2 - (value - least) / range * (height - 4);
-  pen.beginPath();
-  let isDrawn = false;
-  values.forEach((value, at) => {
-    if (value === null) isDrawn = false;
-    else (isDrawn ? pen.lineTo(x(at), y(value)) : pen.moveTo(x(at), y(value)), isDrawn = true);
-  });
-  pen.lineWidth = 1.4;
-  pen.lineJoin = 'round';
-  pen.strokeStyle = colour('--accent');
-  pen.stroke();
+  if (low === Infinity || values.length < 2) return;
+  const least = Math.min(low, high > 0 && low > 0 && low < high * .6 ? 0 : low), range = high - least;
+  const y = value => range ? kTrendHeight - 2 - (value - least) / range * (kTrendHeight - 4) : kTrendHeight / 2;
+  const xs = values.map((value, at) => (1 + at * (kTrendWidth - 2) / (values.length - 1)) * ratio);
+  trace(pixels, xs, values.map(value => value === null ? NaN : (top + y(value)) * ratio));
+  layLine(pixels, inkOf(colour('--accent')));
+}
+
+// All trends of a table are one picture, which the cell of the first row holds: each canvas has a price of its own.
+function drawTrends(table) {
+  const rows = [...table.body.rows], cell = rows[0]?.trendOf, canvas = table.trends;
+  if (!cell) return canvas.remove();
+  if (canvas.parentNode !== cell) cell.append(canvas);
+  if (table.high !== rows.length) {
+    table.high = rows.length;
+    table.pitch = (rows[rows.length - 1].getBoundingClientRect().bottom - rows[0].getBoundingClientRect().top) / rows.length;
+    canvas.style.height = `${table.pitch * rows.length - 2}px`;
+  }
+  const {pen, height} = drawing(canvas, kTrendWidth, table.pitch * rows.length - 2), ratio = devicePixelRatio;
+  table.pixels = pixelsOf(Math.round(kTrendWidth * ratio), Math.round(height * ratio), table.pixels);
+  rows.forEach((row, at) => row.line.trend && layTrend(table.pixels, row.line.trend, at * table.pitch + 4, ratio));
+  pen.putImageData(table.pixels.image, 0, 0);
 }
 
 function drawSection(index, section) {
@@ -133,7 +138,6 @@ function drawSection(index, section) {
   table.empty.hidden = section.lines.length !== 0;
   setText(table.empty, place.has('filter') ? 'No row passes the search.' : 'There is nothing here now.');
   drawMore(table, section);
-  for (const row of rows) drawTrend(row);
 }
 
 function drawMore(table, section) {
