@@ -241,7 +241,6 @@ function drawPlot(chart, plot, width) {
   chart.pixels = pixelsOf(Math.round(wide * ratio), Math.round(tall * ratio), chart.pixels);
   layPlot(chart.pixels, plot, scale, moments, ticks);
   pen.putImageData(chart.pixels.image, Math.round(kLeft * ratio), Math.round(kTop * ratio));
-  pen.font = '11px system-ui,sans-serif';
   pen.fillStyle = colour('--soft');
   pen.textAlign = 'right';
   pen.textBaseline = 'middle';

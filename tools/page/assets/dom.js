@@ -43,6 +43,8 @@ function drawing(canvas, width = canvas.clientWidth, height = canvas.clientHeigh
   if (canvas.width !== wide || canvas.height !== high) {
     canvas.width = wide;
     canvas.height = high;
+    // Stays until the next change of size. Setting it takes an update of the style.
+    canvas.getContext('2d').font = '11px system-ui,sans-serif';
   }
   const pen = canvas.getContext('2d');
   pen.setTransform(ratio, 0, 0, ratio, 0, 0);

@@ -61,10 +61,10 @@ function layHeat({words, wide, high: tall}, heat, low, high) {
   }
 }
 
-function drawHeat(heat) {
+function drawHeat(heat, ...size) {
   heatCard.heat = heat;
   setText(heatCard.title, heat.title);
-  const {pen, width, height} = drawing(heatCard.canvas);
+  const {pen, width, height} = drawing(heatCard.canvas, ...size);
   const [low, high] = usedRows(heat), count = heat.times.length;
   const wide = width - kHeatLeft - 12, tall = height - kHeatBottom - 6;
   if (!count || high <= low || wide < 20) return;
@@ -77,7 +77,6 @@ function drawHeat(heat) {
   layHeat(heatCard.pixels, heat, low, high);
   pen.putImageData(heatCard.pixels.image, Math.round(kHeatLeft * ratio), Math.round(6 * ratio));
   pen.fillStyle = colour('--soft');
-  pen.font = '11px system-ui,sans-serif';
   pen.textBaseline = 'middle';
   pen.textAlign = 'right';
   const every = Math.max(1, Math.ceil((high - low) / (tall / 26)));
@@ -106,7 +105,7 @@ const barsCard = (() => {
   return made;
 })();
 
-function drawHistogram(histogram) {
+function drawHistogram(histogram, ...size) {
   barsCard.histogram = histogram;
   setText(barsCard.title, histogram.title);
   const names = histogram.percentiles.map(percentile => percentile.name).join();
@@ -115,7 +114,7 @@ function drawHistogram(histogram) {
     barsCard.list.replaceChildren(...histogram.percentiles.map(percentile => element('div', {}, element('dt', {}, percentile.name), element('dd'))));
   }
   histogram.percentiles.forEach((percentile, at) => setText(barsCard.list.children[at].lastChild, percentile.text));
-  const {pen, width, height} = drawing(barsCard.canvas);
+  const {pen, width, height} = drawing(barsCard.canvas, ...size);
   const counts = histogram.counts;
   let low = counts.findIndex(count => count > 0), high = counts.length - 1;
   while (high > low && !(counts[high] > 0)) --high;

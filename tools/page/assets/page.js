@@ -70,13 +70,14 @@ function overlaid(plot, others, shift) {
   return {...plot, curves: [...plot.curves, ...other.curves.map(curve => ({...curve, times, name: `${curve.name} (second)`, isOther: true}))]};
 }
 
-onPicture = shown => {
-  if (document.hidden && shown.live) return;
-  drawCrumbs(shown.crumbs);
-  drawState(shown);
-  const problems = [trouble, ...shown.problems].filter(Boolean);
+function drawProblems(shown) {
+  const problems = [trouble, ...(shown?.problems || [])].filter(Boolean);
   byId('problems').hidden = !problems.length;
   setText(byId('problems'), problems.join('\n'));
+}
+
+onPicture = shown => {
+  if (document.hidden && shown.live) return;
   const main = byId('content');
   let plots = place.has('at') && !fileData ? series || lastPlots : shown.plots;
   lastPlots = plots;
@@ -88,26 +89,35 @@ onPicture = shown => {
   if (plots.length < 2) othersBox.remove();
   else if (othersBox.parentNode !== main) main.append(othersBox);
   placeCharts(plots, chartsBox, othersBox);
-  const cards = [[shown.heat, heatCard.card, drawHeat], [shown.histogram, barsCard.card, drawHistogram]];
-  for (const [data, card] of cards) {
+  const cards = [[shown.heat, heatCard, drawHeat], [shown.histogram, barsCard, drawHistogram]];
+  for (const [data, {card}] of cards) {
     if (!data) card.remove();
     else if (card.parentNode !== chartsBox) chartsBox.append(card);
   }
-  // Widths are asked for before anything is drawn, because each answer takes a layout of the page.
+  // Sizes are asked for before any text changes, because an answer after that takes a layout of the page.
   const widths = plots.map((plot, index) => widthOf(chartOf(index)));
-  for (const [data, , draw] of cards) if (data) draw(data);
+  const sizes = cards.map(([, {canvas}]) => [canvas.clientWidth, canvas.clientHeight]);
+  drawCrumbs(shown.crumbs);
+  drawState(shown);
+  drawProblems(shown);
+  const isFirst = plots.length && !chartOf(0).scale, placeOfThis = place;
   plots.forEach((plot, index) => {
     const chart = chartOf(index);
     chart.draw = width => shown === picture && drawChart(index, plot, width);
-    if (chart.isAway) return;
-    // What is new waits for the first one to be on the screen.
-    if (index && !chart.scale) requestAnimationFrame(() => requestAnimationFrame(() => chart.draw(widths[index])));
-    else chart.draw(widths[index]);
+    if (!chart.isAway && !(isFirst && index)) chart.draw(widths[index]);
   });
-  drawTables(shown.sections);
-  for (const table of tables.values()) if (table.card.parentNode !== main) main.insertBefore(table.card, othersBox.parentNode ? othersBox : null);
-  tables.forEach(drawTrends);
-  byId('content').setAttribute('aria-busy', 'false');
+  const drawRest = () => {
+    if (shown !== picture || place !== placeOfThis) return;
+    if (isFirst) plots.forEach((plot, index) => index && !chartOf(index).isAway && chartOf(index).draw(widths[index]));
+    cards.forEach(([data, , draw], at) => data && draw(data, ...sizes[at]));
+    drawTables(shown.sections);
+    for (const table of tables.values()) if (table.card.parentNode !== main) main.insertBefore(table.card, othersBox.parentNode ? othersBox : null);
+    tables.forEach(drawTrends);
+    byId('content').setAttribute('aria-busy', 'false');
+  };
+  // The first plot comes on the screen before the rest is drawn.
+  if (isFirst) requestAnimationFrame(() => requestAnimationFrame(drawRest));
+  else drawRest();
 };
 let lastPlots = [];
 
@@ -115,9 +125,7 @@ onTrouble = (text, lost = false) => {
   trouble = text;
   isLost = lost || (!!text && !picture);
   drawState(picture);
-  const problems = [text, ...(picture?.problems || [])].filter(Boolean);
-  byId('problems').hidden = !problems.length;
-  setText(byId('problems'), problems.join('\n'));
+  drawProblems(picture);
 };
 
 let lastIdentity = '';

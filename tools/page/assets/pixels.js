@@ -23,13 +23,19 @@ function lay(words, at, ink, share) {
   }
 }
 
-// Ink in a column from one height to another, both counted from above. Some rows are left out of a dashed line.
-function layColumn({words, wide, high}, x, top, end, ink, share = 1, isGap) {
+// Ink in a column from one height to another, both counted from above.
+function layColumn({words, wide, high}, x, top, end, ink, share = 1) {
   top = Math.max(top, 0);
   end = Math.min(end, high);
-  for (let row = Math.floor(top); row < end; ++row) {
-    if (!isGap?.(row)) lay(words, row * wide + x, ink, share * (Math.min(end, row + 1) - Math.max(top, row)));
+  const first = Math.floor(top), last = Math.ceil(end) - 1;
+  if (!(first <= last)) return;
+  lay(words, first * wide + x, ink, share * (Math.min(end, first + 1) - top));
+  // Rows that are covered as a whole, which are most, need no more than this.
+  for (let row = first + 1, at = row * wide + x; row < last; ++row, at += wide) {
+    if (share === 1) words[at] = ink | 0xff000000;
+    else lay(words, at, ink, share);
   }
+  if (first < last) lay(words, last * wide + x, ink, share * (end - last));
 }
 
 // Finds the heights that a curve takes in each column. A height that is not a number makes a gap.
@@ -64,10 +70,14 @@ function layLine(pixels, ink, isDashed) {
   }
   let length = 0;  // of the line so far
   for (let x = 0; x < wide; ++x) {
-    const begin = length - tops[x], isGap = isDashed && (row => (begin + row + thick) / thick % 9 >= 5), tall = Math.max(0, ends[x] - tops[x]);
+    const tall = ends[x] - tops[x];
+    if (!(tall >= 0)) continue;
     // A steep part is as wide as its column already.
     const half = Math.max(.1, (thick - tall / 2) / 2);
-    layColumn(pixels, x, tops[x] - half, ends[x] + half, ink, 1, isGap);
+    const top = tops[x] - half, end = ends[x] + half;
+    if (!isDashed) layColumn(pixels, x, top, end, ink);
+    // Dashes of five pixels, with four between.
+    else for (let at = top; at < end; at += thick) if ((length + at - top) / thick % 9 < 5) layColumn(pixels, x, at, Math.min(end, at + thick), ink);
     length += Math.max(1, tall);
   }
 }
