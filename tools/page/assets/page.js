@@ -77,7 +77,7 @@ function drawProblems(shown) {
 }
 
 onPicture = shown => {
-  if (document.hidden && shown.live) return;
+  if (held || document.hidden && shown.live) return;
   const main = byId('content');
   let plots = place.has('at') && !fileData ? series || lastPlots : shown.plots;
   lastPlots = plots;
@@ -100,26 +100,26 @@ onPicture = shown => {
   drawCrumbs(shown.crumbs);
   drawState(shown);
   drawProblems(shown);
-  const isFirst = plots.length && !chartOf(0).scale, placeOfThis = place;
+  const isFirst = plots.length && !chartOf(0).scale;
   plots.forEach((plot, index) => {
     const chart = chartOf(index);
     chart.draw = width => shown === picture && drawChart(index, plot, width);
-    if (!chart.isAway && !(isFirst && index)) chart.draw(widths[index]);
+    // Each is drawn once even where it is out of sight, because that gives it a name.
+    if (isFirst ? !index : !chart.isAway || !chart.scale) chart.draw(widths[index]);
   });
-  const drawRest = () => {
-    if (shown !== picture || place !== placeOfThis) return;
-    if (isFirst) plots.forEach((plot, index) => index && !chartOf(index).isAway && chartOf(index).draw(widths[index]));
-    cards.forEach(([data, , draw], at) => data && draw(data, ...sizes[at]));
-    drawTables(shown.sections);
-    for (const table of tables.values()) if (table.card.parentNode !== main) main.insertBefore(table.card, othersBox.parentNode ? othersBox : null);
-    tables.forEach(drawTrends);
-    byId('content').setAttribute('aria-busy', 'false');
-  };
-  // The first plot comes on the screen before the rest is drawn.
-  if (isFirst) requestAnimationFrame(() => requestAnimationFrame(drawRest));
-  else drawRest();
+  if (isFirst) {
+    held = setTimeout(() => (held = 0, onPicture(picture)), 32);
+    return;
+  }
+  cards.forEach(([data, , draw], at) => data && draw(data, ...sizes[at]));
+  drawTables(shown.sections);
+  for (const table of tables.values()) if (table.card.parentNode !== main) main.insertBefore(table.card, othersBox.parentNode ? othersBox : null);
+  tables.forEach(drawTrends);
+  byId('content').setAttribute('aria-busy', 'false');
 };
 let lastPlots = [];
+// The timer that waits until the first plot is on the screen. The rest is drawn then, with the newest picture.
+let held = 0;
 
 onTrouble = (text, lost = false) => {
   trouble = text;
@@ -135,6 +135,8 @@ function arrive() {
     part = {section: 0, first: 0, lines: 100};
     lastPlots = [];
     if (lastIdentity && selected()) byId('content').focus({preventScroll: true});
+    clearTimeout(held);
+    held = 0;
     for (const table of tables.values()) table.card.remove();
     tables.clear();
     placeCharts([]);
