@@ -42,9 +42,19 @@ Replay::Parts::Parts(CatalogOptions options, std::uint32_t own_uid)
 
 void Replay::Parts::mark_changed(ReplayProviderId id) {
   Provider& provider = providers_[id];
-  if (provider.is_changed) return;
+  if (provider.changed_at != kUnchanged) return;
   changed_.push_back(id);
-  provider.is_changed = true;
+  provider.changed_at = changed_.size() - 1;
+}
+
+// The last one takes its place, so that many that are removed do not move the others each time.
+void Replay::Parts::forget_change(Provider& provider) noexcept {
+  if (provider.changed_at == kUnchanged) return;
+  const ReplayProviderId last = changed_.back();
+  providers_[last].changed_at = provider.changed_at;
+  changed_[provider.changed_at] = last;
+  changed_.pop_back();
+  provider.changed_at = kUnchanged;
 }
 
 Result<void> Replay::Parts::check(const ReplayedProvider& facts) const {
@@ -113,7 +123,7 @@ void Replay::Parts::remove_provider(ReplayProviderId id) {
   for (const ReplaySetId set : std::vector<ReplaySetId>(provider.sets)) remove_set(set);
   if (provider.facts.has_segment) by_segment_.erase(provider.facts.segment_id);
   all_.erase(id);
-  std::erase(changed_, id);
+  forget_change(provider);
   is_relisted_ = true;
   providers_.remove(id);
 }

@@ -26,7 +26,7 @@ class NumberedThings {
   Id add(std::unique_ptr<T> thing) {
     if (free_.empty()) {
       things_.emplace_back();
-      free_.reserve(things_.size());  // so that remove() needs no memory
+      free_.reserve(things_.capacity());  // so that remove() needs no memory
       free_.push_back(static_cast<Id>(things_.size() - 1));
     }
     const Id id = free_.back();
@@ -82,6 +82,7 @@ class Replay::Parts {
   // Rows that a registration keeps, or that were answered for it.
   using RecordKey = std::pair<Ref, bool>;
 
+  static constexpr std::size_t kUnchanged = ~std::size_t{0};
   struct Provider {
     ReplayedProvider facts;
     ReplayedSegment segment;
@@ -91,7 +92,7 @@ class Replay::Parts {
     View view;                                   // null before the first show()
     std::size_t listed_at = 0;
     bool is_listed = false;
-    bool is_changed = false;
+    std::size_t changed_at = kUnchanged;  // its place in changed_
   };
   struct Set {
     Set(ReplayProviderId of, ReplayedSet known, ReplayedSegment& segment, std::uint32_t record)
@@ -107,6 +108,7 @@ class Replay::Parts {
 
   [[nodiscard]] Result<void> check(const ReplayedProvider& facts) const;
   void mark_changed(ReplayProviderId id);
+  void forget_change(Provider& provider) noexcept;
   [[nodiscard]] Result<std::uint32_t> record_of(Provider& provider, const RecordKey& key);
   // What the next row takes.
   [[nodiscard]] Result<void> take_room(Set& set);

@@ -138,7 +138,7 @@ void Replay::Parts::show(Timestamp time) {
       is_seen = true;
     }
   }
-  for (const ReplayProviderId id : changed_) providers_[id].is_changed = false;
+  for (const ReplayProviderId id : changed_) providers_[id].changed_at = kUnchanged;
   changed_.clear();
   if (is_seen) ReplayedCatalog::changed(catalog_);
 }

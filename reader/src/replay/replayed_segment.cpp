@@ -21,7 +21,7 @@ ReplayedSegment::ReplayedSegment() : head_(std::make_shared<Head>()) {
 std::uint32_t ReplayedSegment::add(MappedBytes bytes) {
   if (free_.empty()) {
     extents_.emplace_back();
-    free_.reserve(extents_.size());  // so that remove() needs no memory
+    free_.reserve(extents_.capacity());  // so that remove() needs no memory
     free_.push_back(static_cast<std::uint32_t>(extents_.size()));
   }
   const std::uint32_t extent = free_.back();

@@ -136,17 +136,21 @@ void Recording::State::go_to(std::size_t to_file, std::uint64_t offset) {
   has_key = false;
   schemas.begin_file();
   bytes[file].look_again();
-  if (offset != 0) load_schemas(0, offset);
   walk.emplace(bytes[file], offset);
+  if (offset != 0) load_schemas(0, offset);
+  walk->go_to(offset);
 }
 
-// Where schemas are is a claim of the file. Frames do not overlap.
+// Where schemas are is a claim of the file. Frames do not overlap, and few of them are damaged.
 void Recording::State::load_schemas(std::uint64_t from, std::uint64_t before) {
+  const auto& offsets = files[file].index.schemas();
   std::uint64_t end = from;
-  for (const std::uint64_t offset : files[file].index.schemas()) {
-    if (offset >= before) return;
+  for (auto next = std::lower_bound(offsets.begin(), offsets.end(), from);
+       next != offsets.end() && *next < before && walk->may_go_on(); ++next) {
+    const std::uint64_t offset = *next;
     if (offset < end) continue;
-    const auto found = FrameWalk(bytes[file], offset).here();
+    walk->go_to(offset);
+    const auto found = walk->here();
     if (!found || found->kind != FrameKind::kSchema) continue;
     end = found->end();
     if (auto taken = schemas.take(found->payload); !taken) note(offset, 0, taken.error().what);

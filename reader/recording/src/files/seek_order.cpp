@@ -44,11 +44,13 @@ struct Candidate {
   std::uint64_t realtime_ns = 0;
 };
 
-// The last of the latest moments of a chunk that are not behind the time.
+// The last of the latest moments of a chunk that are not behind the time. Where chunks begin is a
+// claim of the file: they do not overlap, and few of them are damaged.
 std::optional<Candidate> look_into(std::size_t file, const Chunk& chunk, std::uint64_t realtime_ns,
-                                   FileBytes& bytes) {
+                                   FrameWalk& walk) {
   std::optional<Candidate> best;
-  FrameWalk walk(bytes, chunk.offset);
+  if (chunk.offset < walk.offset() || !walk.may_go_on()) return best;
+  walk.go_to(chunk.offset);
   TickTimes times;
   for (;;) {
     const auto frame = walk.here();
@@ -91,12 +93,13 @@ std::vector<SeekPlace> SeekOrder::before(std::uint64_t realtime_ns,
   if (is_even_) return chunks_before(realtime_ns, files);
   std::vector<Candidate> found;
   for (std::size_t file = 0; file < files.size(); ++file) {
+    FrameWalk walk(bytes[file]);
     for (const Chunk& chunk : files[file].index.chunks()) {
       const auto [first, last] = std::minmax(chunk.first.realtime_ns, chunk.last.realtime_ns);
       if (first > realtime_ns) continue;
       if (rises(chunk) && last <= realtime_ns) {
         found.push_back({{file, chunk.offset}, last});
-      } else if (auto best = look_into(file, chunk, realtime_ns, bytes[file])) {
+      } else if (auto best = look_into(file, chunk, realtime_ns, walk)) {
         found.push_back(*best);
       }
     }

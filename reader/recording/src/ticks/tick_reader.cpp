@@ -147,7 +147,7 @@ Result<void> TickReader::read_provider(ByteReader& section) {
     const std::uint64_t segment = facts.provider.segment_id[0];
     auto number = replay_->add_provider(std::move(facts.provider));
     if (!number) return tl::make_unexpected(std::move(number.error()));
-    providers_[index] = {*number, segment};
+    providers_[index] = {*number, segment, {}};
   } else if (auto changed =
                  replay_->change_provider(known->second.number, std::move(facts.provider));
              !changed) {
@@ -186,8 +186,7 @@ Result<void> TickReader::read_set(ByteReader& section, const ReadSchemas& schema
   auto number = replay_->add_set(of->second.number, std::move(facts), position);
   if (!number) return tl::make_unexpected(std::move(number.error()));
   set.number = *number;
-  rates_[set.key] = set.rate;
-  sets_.emplace(index, std::move(set));
+  add_set(index, std::move(set));
   return {};
 }
 
@@ -209,9 +208,15 @@ Result<void> TickReader::read_answered(ByteReader& section, const ReadSchemas& s
   auto number = replay_->add_answered(of->second.number, set.schema->set, serial);
   if (!number) return tl::make_unexpected(std::move(number.error()));
   set.number = *number;
-  rates_[set.key] = set.rate;
-  sets_.emplace(index, std::move(set));
+  of->second.answered = index;
+  add_set(index, std::move(set));
   return {};
+}
+
+void TickReader::add_set(std::uint64_t index, Set set) {
+  rates_[set.key] = set.rate;
+  providers_.at(set.provider).sets.insert(index);
+  sets_.emplace(index, std::move(set));
 }
 
 Result<void> TickReader::read_rows(ByteReader& section) {
@@ -278,28 +283,31 @@ std::uint64_t TickReader::rate_of(const ProviderView& provider,
   return found == rates_.end() ? kNoRate : found->second;
 }
 
-template <typename IsDropped>
-void TickReader::forget_sets(IsDropped is_dropped) {
-  std::erase_if(sets_, [&](const auto& set) {
-    if (!is_dropped(set)) return false;
-    rates_.erase(set.second.key);
-    return true;
-  });
+void TickReader::forget_set(std::uint64_t index) {
+  const auto found = sets_.find(index);
+  if (found == sets_.end()) return;
+  rates_.erase(found->second.key);
+  sets_.erase(found);
 }
 
 void TickReader::drop_set(std::uint64_t index) {
   const auto found = sets_.find(index);
   if (found == sets_.end()) return;
-  replay_->remove_set(found->second.number);
+  const Set& set = found->second;
+  replay_->remove_set(set.number);
+  std::set<std::uint64_t>& of_provider = providers_.at(set.provider).sets;
+  if (const auto of = sets_.find(set.answers_for); of != sets_.end()) of->second.answered = kNoSet;
   // With a set go the rows that were answered for it.
-  forget_sets(
-      [index](const auto& set) { return set.first == index || set.second.answers_for == index; });
+  for (const std::uint64_t gone : {set.answered, index}) {
+    of_provider.erase(gone);
+    forget_set(gone);
+  }
 }
 
 void TickReader::drop_provider(std::uint64_t index) {
   const auto found = providers_.find(index);
   if (found == providers_.end()) return;
-  forget_sets([index](const auto& set) { return set.second.provider == index; });
+  for (const std::uint64_t set : found->second.sets) forget_set(set);
   replay_->remove_provider(found->second.number);
   providers_.erase(found);
 }

@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <set>
 #include <span>
 #include <string>
 #include <vector>
@@ -86,6 +87,7 @@ class TickReader {
     ReplaySetId number{};
     std::uint64_t provider = 0;  // index
     std::uint64_t answers_for = kNoSet;
+    std::uint64_t answered = kNoSet;  // the set that answers for this one
     std::shared_ptr<const ReadSchema> schema;
     std::uint64_t rate = kNoRate;
     std::vector<Row> rows;  // in the order of their slots
@@ -94,6 +96,7 @@ class TickReader {
   struct Provider {
     ReplayProviderId number{};
     std::uint64_t segment = 0;
+    std::set<std::uint64_t> sets;  // indexes
   };
 
   Result<void> read_section(ByteReader section, const ReadSchemas& schemas);
@@ -105,8 +108,8 @@ class TickReader {
   Result<void> begin_rows(ByteReader& section, Set& set);
   Result<void> begin_row(ByteReader& section, Set& set, std::uint64_t slot);
   void drop_provider(std::uint64_t index);
-  template <typename IsDropped>
-  void forget_sets(IsDropped is_dropped);
+  void add_set(std::uint64_t index, Set set);
+  void forget_set(std::uint64_t index);
   void drop_set(std::uint64_t index);
   void drop_everything();
   void forget_rows() noexcept;

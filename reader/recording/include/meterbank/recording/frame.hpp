@@ -125,6 +125,9 @@ class FrameWalk {
   // Returns the frame that begins at offset(), or nothing where no frame begins. The frame stays
   // valid until the next call.
   [[nodiscard]] std::optional<Frame> here();
+  // False once frames with a wrong CRC took too many bytes, each time they were read. Then the
+  // search for frames behind damage ends, and offsets that a file claims are not worth reading.
+  [[nodiscard]] bool may_go_on() const noexcept;
   // The next call reads from this offset.
   void go_to(std::uint64_t offset) noexcept { offset_ = offset; }
 
@@ -141,7 +144,6 @@ class FrameWalk {
 
  private:
   [[nodiscard]] bool go_on_behind_damage();
-  [[nodiscard]] bool may_go_on() const noexcept;
   [[nodiscard]] bool is_schema_at(std::uint64_t offset, std::uint64_t end);
   [[nodiscard]] std::uint64_t next_schema(std::uint64_t from, std::uint64_t end);
 
