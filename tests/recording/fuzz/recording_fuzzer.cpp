@@ -1,26 +1,38 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Any bytes as a recording: opened, read through and looked into, as they are and with the CRC of
-// each frame made right. Whatever they say, memory is bounded by the bytes and by what the options
+// Any bytes as a recording: opened, read through and looked into. frame_mutator.hpp makes them.
+// Whatever they say, memory and time are bounded by what they declare, and by what the options
 // allow.
+//
+// Every input is decoded to its end. What takes longer is done with a part of them, told by the
+// bytes, so the same input is always read alike: in one of four the values of each moment are read
+// and not only those of the last, in one of eight moments are sought, in one of eight counters are
+// plotted, and in one of sixteen names are printed.
 //
 // Built with METERBANK_FUZZ_CONTROL, this is the negative control: it believes that a file is
 // larger than it is, and the fuzzer must find where it reads outside.
 #include <fcntl.h>
-#include <sanitizer/allocator_interface.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <array>
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>
 #include <cstring>
+#include <ctime>
+#include <iostream>
 #include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "declared.hpp"
+#include "frame_mutator.hpp"
+#include "heap_meter.hpp"
+#include "meterbank/base/crc32.hpp"
 #include "meterbank/recording/envelope.hpp"
 #include "meterbank/recording/recording.hpp"
 
@@ -28,59 +40,72 @@ namespace meterbank::recording {
 namespace {
 
 constexpr std::uint64_t kReplayBytes = std::uint64_t{1} << 20U;
-// Beside the rows: a set has models and names, and zlib makes much of few bytes.
-constexpr std::size_t kMemoryMax = std::size_t{192} << 20U;
+// What reading takes at most: a coder of 340 KiB, of which a plot has two more, and buffers; and so
+// much for each byte that is declared.
+constexpr std::uint64_t kCoderBytes = 400 << 10U, kBufferBytes = 64 << 10U, kMemoryFactor = 4;
+constexpr std::uint64_t kTimeFixedNs = 20'000'000, kTimeFactorNs = 100;
 
 void demand(bool kept) {
   if (!kept) ::abort();
 }
 
-// A file without a name.
+// A file without a name, the same one for all inputs.
 class FileInMemory {
  public:
-  explicit FileInMemory(std::string_view bytes) : file_(::memfd_create("recording", MFD_CLOEXEC)) {
-    demand(::write(file_, bytes.data(), bytes.size()) == static_cast<ssize_t>(bytes.size()));
-  }
+  FileInMemory()
+      : file_(::memfd_create("recording", MFD_CLOEXEC)),
+        path_("/proc/self/fd/" + std::to_string(file_)) {}
   FileInMemory(const FileInMemory&) = delete;
   FileInMemory& operator=(const FileInMemory&) = delete;
   ~FileInMemory() { ::close(file_); }
-  [[nodiscard]] std::string path() const { return "/proc/self/fd/" + std::to_string(file_); }
+
+  void write(std::string_view bytes) {
+    const auto size = static_cast<ssize_t>(bytes.size());
+    demand(::ftruncate(file_, size) == 0 && ::pwrite(file_, bytes.data(), bytes.size(), 0) == size);
+  }
+  [[nodiscard]] const std::string& path() const noexcept { return path_; }
 
  private:
   int file_;
+  std::string path_;
 };
 
-// Frames of a length that fits, with the right CRC.
-std::string with_right_crcs(std::string_view bytes) {
-  std::string right;
-  right.reserve(bytes.size());
-  while (bytes.size() > kFrameHead) {
-    std::uint32_t payload = 0;
-    std::memcpy(&payload, bytes.data(), sizeof payload);
-    const auto kind = static_cast<FrameKind>(bytes[kFrameHead - 1]);
-    bytes.remove_prefix(kFrameHead);
-    const std::string_view of_frame = bytes.substr(0, payload);
-    const std::size_t begin = begin_frame(right);
-    right += of_frame;
-    end_frame(right, begin, kind);
-    bytes.remove_prefix(of_frame.size());
+std::uint64_t cpu_ns() {
+  timespec now{};
+  demand(::clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now) == 0);
+  return static_cast<std::uint64_t>(now.tv_sec) * 1'000'000'000 +
+         static_cast<std::uint64_t>(now.tv_nsec);
+}
+
+// Reads all values that the query selects.
+void look_at_rows(Recording& recording, Query& query) {
+  Sample sample;
+  query.collect(sample, recording.time());
+  std::uint64_t sum = 0;
+  for (const Row& row : sample.rows()) {
+    for (const Value& value : row) sum += value.raw.value;
   }
-  return right.append(bytes);
+  static_cast<void>(recording.coverage_of(query));
+  // So that the values are read.
+  static std::atomic<std::uint64_t> total;
+  total.store(sum, std::memory_order_relaxed);  // relaxed: one thread
 }
 
 void look_at_rows(Recording& recording) {
   auto query = Query::compile(recording.catalog(), {});
   demand(static_cast<bool>(query));
+  look_at_rows(recording, *query);
+}
+
+// What rows and values are called.
+void look_at_names(const Recording& recording) {
+  auto query = Query::compile(recording.catalog(), {});
+  demand(static_cast<bool>(query));
   Sample sample;
   query->collect(sample, recording.time());
-  std::uint64_t sum = 0;
   for (const Row& row : sample.rows()) {
-    for (const Value& value : row) sum += value.raw.value + value.path().size();
+    for (const Value& value : row) demand(!value.path().empty());
   }
-  static_cast<void>(recording.coverage_of(*query));
-  // So that the values are read.
-  static std::atomic<std::uint64_t> total;
-  total.store(sum, std::memory_order_relaxed);  // relaxed: one thread
 }
 
 void look_for(Recording& recording, std::uint64_t time) {
@@ -90,9 +115,9 @@ void look_for(Recording& recording, std::uint64_t time) {
   if (recording.next()) look_at_rows(recording);
 }
 
-// A plot of one counter of the seeds, from summaries where there are some that fit.
+// A plot of counters of the seeds, from summaries where there are some that fit.
 void plot(const std::string& file, const Recording& recording, const CatalogOptions& options) {
-  EnvelopeRequest request{.patterns = {"mixed/thing 8/latency"},
+  EnvelopeRequest request{.patterns = {"q/a/count", "kinds/x/latency"},
                           .from_ns = recording.first().realtime_ns,
                           .to_ns = recording.last().realtime_ns + 1,
                           .buckets = 16,
@@ -109,28 +134,94 @@ void plot(const std::string& file, const Recording& recording, const CatalogOpti
   }
 }
 
-void read(std::string_view bytes) {
-  const FileInMemory file(bytes);
-  const std::size_t before = ::__sanitizer_get_current_allocated_bytes();
+// What is done with an input beside decoding it to its end.
+enum class Part : std::uint8_t { kSeek, kPlot, kNames, kNone };
+
+Part part_of(std::uint32_t turn) noexcept {
+  constexpr std::array kParts{Part::kSeek, Part::kSeek, Part::kPlot, Part::kPlot, Part::kNames};
+  const std::uint32_t place = turn / 4 % 16;
+  return place < kParts.size() ? kParts[place] : Part::kNone;
+}
+
+enum class Looks : std::uint8_t { kAtLast, kAtEach };
+
+// To the end. The times of the moments.
+std::vector<std::uint64_t> read_through(Recording& recording, Looks looks) {
+  std::vector<std::uint64_t> times;
+  auto query = Query::compile(recording.catalog(), {});
+  demand(static_cast<bool>(query));
+  const auto look = [&] {
+    query->update(recording.catalog());
+    look_at_rows(recording, *query);
+  };
+  while (recording.next()) {
+    if (looks == Looks::kAtEach) look();
+    times.push_back(recording.time().realtime_ns);
+  }
+  if (looks == Looks::kAtLast) look();
+  return times;
+}
+
+void seek_everywhere(Recording& recording, const std::vector<std::uint64_t>& times) {
+  look_for(recording, recording.last().realtime_ns);
+  look_for(recording, recording.first().realtime_ns);
+  if (!times.empty()) look_for(recording, times[times.size() / 2]);
+  look_for(recording, ~std::uint64_t{0});
+}
+
+void read(std::string_view bytes, std::uint32_t turn) {
+  static FileInMemory file;
+  file.write(bytes);
   CatalogOptions options;
   options.segment_bytes_max = kReplayBytes;
   options.user_bytes_max = 4 * kReplayBytes;
   options.providers_per_user_max = 64;
+  options.outside_labels = true;
   auto recording = Recording::open(file.path(), options);
   if (!recording) return;
-  std::vector<std::uint64_t> times;
-  while (recording->next()) {
-    look_at_rows(*recording);
-    times.push_back(recording->time().realtime_ns);
-    demand(::__sanitizer_get_current_allocated_bytes() - before <= kMemoryMax);
-  }
+  const auto times = read_through(*recording, turn % 4 == 0 ? Looks::kAtEach : Looks::kAtLast);
   demand(times.size() <= bytes.size());
-  look_for(*recording, recording->last().realtime_ns);
-  look_for(*recording, recording->first().realtime_ns);
-  if (!times.empty()) look_for(*recording, times[times.size() / 2]);
-  look_for(*recording, ~std::uint64_t{0});
-  plot(file.path(), *recording, options);
-  demand(::__sanitizer_get_current_allocated_bytes() - before <= kMemoryMax);
+  switch (part_of(turn)) {
+    case Part::kSeek:
+      return seek_everywhere(*recording, times);
+    case Part::kPlot:
+      return plot(file.path(), *recording, options);
+    case Part::kNames:
+      return look_at_names(*recording);
+    case Part::kNone:
+      return;
+  }
+}
+
+struct Cost {
+  std::uint64_t bytes = 0, ns = 0;  // of memory at a time, and of a processor
+};
+
+Cost cost_of_reading(std::string_view bytes, std::uint32_t turn) {
+  const test::HeapMeter heap;
+  const std::uint64_t begin = cpu_ns();
+  read(bytes, turn);
+  return {heap.most(), cpu_ns() - begin};
+}
+
+// Whether memory and time are bounded by what the recording declares.
+void read_in_bounds(std::string_view bytes) {
+  const std::uint32_t turn = crc32(std::as_bytes(std::span(bytes)));
+  const std::uint64_t coders = part_of(turn) == Part::kPlot ? 3 : 1;
+  std::uint64_t bytes_max = coders * kCoderBytes + kBufferBytes, ns_max = kTimeFixedNs;
+  Cost cost = cost_of_reading(bytes, turn);
+  if (cost.bytes <= bytes_max && cost.ns <= ns_max) return;
+  const test::DeclaredByRecording declared(std::as_bytes(std::span(bytes)));
+  bytes_max += kMemoryFactor * declared.bytes();
+  ns_max += kTimeFactorNs * declared.work();
+  // A machine that does something else may slow one reading down.
+  for (int again = 0; again < 2 && cost.ns > ns_max; ++again) {
+    cost.ns = std::min(cost.ns, cost_of_reading(bytes, turn).ns);
+  }
+  if (cost.bytes <= bytes_max && cost.ns <= ns_max) return;
+  std::cerr << "reading " << bytes.size() << " bytes took " << cost.bytes << " bytes of memory and "
+            << cost.ns << " ns; at most " << bytes_max << " and " << ns_max << " are right\n";
+  ::abort();
 }
 
 #ifdef METERBANK_FUZZ_CONTROL
@@ -158,17 +249,42 @@ void walk_believing(std::string_view bytes) {
 }
 #endif
 
+std::size_t copy_of(const std::string& made, std::uint8_t* out, std::size_t bytes_max) {
+  const std::size_t size = std::min(made.size(), bytes_max);
+  std::memcpy(out, made.data(), size);
+  return size;
+}
+
+std::string_view text_of(const std::uint8_t* data, std::size_t size) noexcept {
+  return {reinterpret_cast<const char*>(data), size};
+}
+
 }  // namespace
 }  // namespace meterbank::recording
 
+using namespace meterbank;
+
+extern "C" std::size_t LLVMFuzzerCustomMutator(std::uint8_t* data, std::size_t size,
+                                               std::size_t max_size, unsigned seed) {
+  test::FrameMutator mutator(seed, max_size);
+  return recording::copy_of(mutator.mutate(recording::text_of(data, size)), data, max_size);
+}
+
+extern "C" std::size_t LLVMFuzzerCustomCrossOver(const std::uint8_t* left, std::size_t left_size,
+                                                 const std::uint8_t* right, std::size_t right_size,
+                                                 std::uint8_t* out, std::size_t out_size,
+                                                 unsigned seed) {
+  test::FrameMutator mutator(seed, out_size);
+  const auto made =
+      mutator.cross(recording::text_of(left, left_size), recording::text_of(right, right_size));
+  return recording::copy_of(made, out, out_size);
+}
+
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
-  using namespace meterbank::recording;
-  const std::string_view bytes(reinterpret_cast<const char*>(data), size);
+  const std::string_view bytes = recording::text_of(data, size);
 #ifdef METERBANK_FUZZ_CONTROL
-  walk_believing(bytes);
+  recording::walk_believing(bytes);
 #endif
-  const std::string right = with_right_crcs(bytes);
-  if (right != bytes) read(bytes);
-  read(right);
+  recording::read_in_bounds(bytes);
   return 0;
 }
