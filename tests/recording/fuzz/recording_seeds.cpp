@@ -221,7 +221,7 @@ SmallFile namesakes() {
 
 // Rows of many words, of which a key frame takes a few bytes.
 SmallFile wide() {
-  constexpr std::uint32_t kMoreWords = 1000, kRows = 9;
+  constexpr std::uint32_t kMoreWords = 250, kRows = 6;
   SmallFile file;
   Counterset counters = test::two_counters("w");
   counters.counters[0].more_words = kMoreWords;
