@@ -130,13 +130,16 @@ void Recording::State::note(std::uint64_t offset, std::uint64_t bytes_skipped, s
 // ---- Moments ------------------------------------------------------------------------------------
 
 void Recording::State::go_to(std::size_t to_file, std::uint64_t offset) {
+  const bool is_here = walk && to_file == file;
   if (to_file != file) bytes[file].release();
   file = to_file;
   frame.reset();
   has_key = false;
   schemas.begin_file();
   bytes[file].look_again();
-  walk.emplace(bytes[file], offset);
+  // What this one has refused counts for all places of a file that are tried.
+  if (!is_here) walk.emplace(bytes[file]);
+  static_cast<void>(walk->take_skipped());
   if (offset != 0) load_schemas(0, offset);
   walk->go_to(offset);
 }
@@ -338,6 +341,7 @@ bool Recording::State::is_near(std::uint64_t realtime_ns) const {
 }
 
 bool Recording::State::seek(std::uint64_t realtime_ns) {
+  walk.emplace(bytes[file], walk->offset());
   if (is_near(realtime_ns)) {
     static_cast<void>(go_on_until(realtime_ns));
     restore();
@@ -348,6 +352,7 @@ bool Recording::State::seek(std::uint64_t realtime_ns) {
   const auto places = order.before(realtime_ns, files, bytes);
   look_here_again();
   for (const SeekPlace& place : places) {
+    if (place.file == file && !walk->may_go_on()) break;
     is_somewhere = false;
     if (!show_until(place, realtime_ns)) continue;
     restore();
