@@ -327,16 +327,23 @@ Result<PartAnswer> read_range(const std::string& path, const EnvelopeRequest& re
     wanted = std::move(*found);
     if (wanted) stretches = std::move(parted);
   }
-  for (const Stretch& stretch : stretches) {
+  std::size_t unreadable = 0;
+  for (Stretch& stretch : stretches) {
     if (all.part.is_full() || all.was_stopped) break;
     const auto summary = stretch.summary ? read_summary(*stretch.summary, *wanted) : std::nullopt;
     if (summary && all.part.append(*summary)) {
       all.moments += moments_of(summary->head, request);
       continue;
     }
+    // An index that is wrong so often is not believed any more: the rest is decoded at once.
+    constexpr std::size_t kUnreadableMax = 8;
+    if (stretch.summary && !summary) ++unreadable;
+    const bool is_rest = unreadable > kUnreadableMax;
+    if (is_rest) stretch.end_ns = request.to_ns;
     auto decoded = decode(path, recording.files(), request, options,
                           plan(recording, request.threads, stretch.begin_ns, stretch.end_ns), all);
     if (!decoded) return tl::make_unexpected(std::move(decoded.error()));
+    if (is_rest) break;
   }
   return all;
 }
