@@ -341,7 +341,7 @@ bool Recording::State::is_near(std::uint64_t realtime_ns) const {
 }
 
 bool Recording::State::seek(std::uint64_t realtime_ns) {
-  walk.emplace(bytes[file], walk->offset());
+  walk.emplace(bytes[file], walk->offset());  // what earlier searches refused does not count
   if (is_near(realtime_ns)) {
     static_cast<void>(go_on_until(realtime_ns));
     restore();
