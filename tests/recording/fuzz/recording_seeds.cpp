@@ -67,7 +67,7 @@ class SmallFile {
   // Each rate has its query. Those that are not due have no sample.
   void tick(const std::vector<std::vector<std::string>>& patterns = {{}}, unsigned due = ~0U) {
     for (const ReplayRowId row : rows_) {
-      replay_.words(set_, row)[0] += 3;
+      replay_.words(set_, row)[0] += 3 + now_.monotonic_ns / kSecond % 2;
       replay_.words(set_, row)[1] = generation_;
     }
     now_.monotonic_ns += kSecond;
