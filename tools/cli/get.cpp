@@ -262,7 +262,7 @@ int get(const Invocation& invocation, Console& console) {
   const int left_out = report_left_out(selection->catalog(), console);
   int missing = report_missing(*selection, console);
   if (invocation.strict) missing = std::max(missing, left_out);
-  if (missing != kExitDone && (invocation.strict || selection->query.selected().empty())) {
+  if (missing != kExitDone && (invocation.strict || selection->has_nothing())) {
     return missing;
   }
   if (is_page(invocation.format) && has_no_rows_for_page(*selection)) {

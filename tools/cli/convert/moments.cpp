@@ -46,7 +46,7 @@ int convert_moments(const Invocation& invocation, MomentSink& sink, Console& con
   // A recording may begin before what it records, so only paths can be missing.
   if (!selection->patterns.empty()) {
     const int missing = report_missing(*selection, console);
-    if (missing != kExitDone && selection->query.selected().empty()) return missing;
+    if (missing != kExitDone && selection->has_nothing()) return missing;
   }
   const auto pace = make_pace(*selection, waiter,
                               {.interval = invocation.interval,

@@ -78,7 +78,7 @@ int cut(const Invocation& invocation, Console& console) {
   auto selection = Selection::open(options, waiter);
   if (!selection) return explain_failure(selection.error(), waiter, console);
   if (const int missing = report_missing(*selection, console);
-      missing != kExitDone && selection->query.selected().empty()) {
+      missing != kExitDone && selection->has_nothing()) {
     return missing;
   }
   recording::Head head = selection->log->files().front().head;

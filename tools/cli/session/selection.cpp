@@ -7,6 +7,7 @@
 #include <cerrno>
 #include <fstream>
 #include <iostream>
+#include <iterator>
 #include <limits>
 #include <map>
 
@@ -187,7 +188,44 @@ Result<LogRange> read_range(const LogOptions& options, const recording::Recordin
   return range;
 }
 
-Result<Selection> open_log(const SelectionOptions& options, std::vector<std::string> patterns) {
+using Patterns = std::vector<std::string>;
+
+std::set<std::string> missing_of(const Query& query) {
+  std::set<std::string> missing;
+  for (const Unmatched& miss : query.unmatched()) missing.insert(miss.pattern);
+  return missing;
+}
+
+// Of patterns that match nothing at the first moment that is wanted, those that match something at
+// a later one: a recording may begin before what it records. Looks at a recording of its own,
+// because one that is shown knows what it has passed.
+Result<Patterns> matched_later(const SelectionOptions& options, const Patterns& patterns,
+                               const LogRange& range, std::set<std::string> missing,
+                               Waiter& waiter) {
+  constexpr unsigned kMomentsOfALook = 1024;  // at signals and the timeout
+  auto log = recording::Recording::open(options.log.path, catalog_options(options));
+  if (!log) return tl::make_unexpected(std::move(log.error()));
+  if (!log->seek(range.from_ns) && !log->next()) return Patterns();
+  auto query = Query::compile(log->catalog(), patterns, options.excluded);
+  if (!query) return tl::make_unexpected(std::move(query.error()));
+  Patterns later;
+  for (unsigned count = 1; !missing.empty() && log->next(); ++count) {
+    if (log->time().realtime_ns > range.to_ns) break;
+    const bool looks = count % kMomentsOfALook == 0;
+    if (looks && waiter.wait_until(Clock::now()) != Wake::kDeadline) {
+      return fail(ErrorCode::kGone, "stopped while looking for the paths in the recording");
+    }
+    if (!query->update(log->catalog())) continue;
+    const std::set<std::string> still = missing_of(*query);
+    std::set_difference(missing.begin(), missing.end(), still.begin(), still.end(),
+                        std::back_inserter(later));
+    std::erase_if(missing, [&still](const std::string& one) { return !still.contains(one); });
+  }
+  return later;
+}
+
+Result<Selection> open_log(const SelectionOptions& options, std::vector<std::string> patterns,
+                           Waiter& waiter) {
   auto opened = recording::Recording::open(options.log.path, catalog_options(options));
   if (!opened) return tl::make_unexpected(std::move(opened.error()));
   auto log = std::make_unique<recording::Recording>(std::move(*opened));
@@ -199,9 +237,15 @@ Result<Selection> open_log(const SelectionOptions& options, std::vector<std::str
   }
   auto query = Query::compile(log->catalog(), patterns, options.excluded);
   if (!query) return tl::make_unexpected(std::move(query.error()));
+  Result<Patterns> later = Patterns();
+  if (options.log.has_range() && !query->unmatched().empty()) {
+    later = matched_later(options, patterns, *range, missing_of(*query), waiter);
+    if (!later) return tl::make_unexpected(std::move(later.error()));
+  }
   return Selection{
       std::nullopt,      std::move(log),      range->from_ns,           range->to_ns,
-      std::move(*query), std::move(patterns), options.callback_timeout, options.log.path};
+      std::move(*query), std::move(patterns), options.callback_timeout, options.log.path,
+      std::move(*later)};
 }
 
 }  // namespace
@@ -269,7 +313,7 @@ Result<std::vector<std::string>> gather_paths(const SelectionOptions& options) {
 Result<Selection> Selection::open(const SelectionOptions& options, Waiter& waiter) {
   auto patterns = gather_paths(options);
   if (!patterns) return tl::make_unexpected(patterns.error());
-  if (!options.log.path.empty()) return open_log(options, *std::move(patterns));
+  if (!options.log.path.empty()) return open_log(options, *std::move(patterns), waiter);
   const auto deadline = Clock::now() + options.wait.value_or(std::chrono::nanoseconds(0));
   for (;;) {
     // The wait includes a missing directory.
@@ -374,11 +418,13 @@ int report_unmatched(const Selection& selection, const Console& console,
   const bool has_readable =
       std::any_of(providers.begin(), providers.end(),
                   [](const auto& provider) { return is_readable(*provider); });
-  if (!has_readable && selection.log != nullptr) {
+  if (!has_readable && selection.log != nullptr && selection.matched_later.empty()) {
     complain(console, "the recording has no counters at that time; try: meterbank log info");
     return kExitNo;
   }
-  if (!has_readable) return report_no_provider(selection.catalog(), console);
+  if (!has_readable && selection.log == nullptr) {
+    return report_no_provider(selection.catalog(), console);
+  }
   if (selection.query.unmatched().empty()) {
     if (!selection.query.selected().empty()) {
       // Why providers cannot be read now is no matter of a recording.
@@ -391,7 +437,10 @@ int report_unmatched(const Selection& selection, const Console& console,
   bool unreadable = false;
   int code = kExitDone;
   for (const auto& miss : selection.query.unmatched()) {
-    if (std::find(explained.begin(), explained.end(), miss.pattern) != explained.end()) continue;
+    const auto is_miss = [&miss](const std::string& pattern) { return pattern == miss.pattern; };
+    if (std::any_of(explained.begin(), explained.end(), is_miss)) continue;
+    const auto& later = selection.matched_later;
+    if (std::any_of(later.begin(), later.end(), is_miss)) continue;
     code = kExitNo;
     complain_of(miss, selection.catalog(), console);
     unreadable = unreadable || names_unreadable(miss.pattern, selection.catalog());

@@ -67,12 +67,18 @@ struct Selection {
   std::vector<std::string> patterns;
   std::chrono::nanoseconds callback_timeout = {};
   std::string log_path = {};
+  std::vector<std::string> matched_later = {};  // patterns that match nothing yet in the recording
 
   // Waits if asked to; what is missing afterwards is in query.unmatched().
   static Result<Selection> open(const SelectionOptions& options, Waiter& waiter);
 
   [[nodiscard]] Catalog& catalog() noexcept { return log ? log->catalog() : *live; }
   [[nodiscard]] const Catalog& catalog() const noexcept { return log ? log->catalog() : *live; }
+
+  // Now, and at every moment of the recording that is wanted.
+  [[nodiscard]] bool has_nothing() const {
+    return query.selected().empty() && matched_later.empty();
+  }
 
   // Looks for new providers and instances; true if the plan changed.
   bool refresh();

@@ -354,7 +354,7 @@ int watch(const Invocation& invocation, Console& console) {
   const int left_out = report_left_out(selection->catalog(), console);
   int missing = report_missing(*selection, console);
   if (invocation.strict) missing = std::max(missing, left_out);
-  if (missing != kExitDone && (invocation.strict || selection->query.selected().empty())) {
+  if (missing != kExitDone && (invocation.strict || selection->has_nothing())) {
     return missing;
   }
   const auto place = first_place(invocation, *selection);

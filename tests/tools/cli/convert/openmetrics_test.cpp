@@ -97,6 +97,29 @@ TEST_F(CliOpenMetrics, DescribesAFamilyOnceAlsoOfRowsThatComeLater) {
   EXPECT_EQ(late, 4U) << outcome.out.substr(outcome.out.size() - 2000);
 }
 
+// A recorder may begin before the service does.
+TEST_F(CliOpenMetrics, FindsAPathThatMatchesNothingAtFirst) {
+  MadeRecording made({});
+  made.ticks(0, 10);
+  made.add_row("late");
+  made.ticks(10, 20);
+  made.write(file("made.mbr"));
+  const auto outcome = convert("made.mbr", {"queues/late/count", "queues/never/count"});
+  EXPECT_EQ(outcome.code, kExitDone);
+  EXPECT_EQ(outcome.err.find("late"), std::string::npos) << outcome.err;
+  EXPECT_NE(outcome.err.find("queues/never/count"), std::string::npos) << outcome.err;
+  const auto series = series_of(outcome);
+  ASSERT_EQ(series.size(), 1U);
+  EXPECT_EQ(series.begin()->second.size(), 10U);
+  const auto never = convert("made.mbr", {"queues/never/count"});
+  EXPECT_EQ(never.code, kExitNo);
+  EXPECT_NE(never.err.find("queues/never/count"), std::string::npos) << never.err;
+  // One moment is what it is.
+  const auto moment = run_plainly(
+      {"get", "--log", file("made.mbr"), "--at", "2023-11-14T22:13:20Z", "queues/late/count"});
+  EXPECT_EQ(moment.code, kExitNo) << moment.out;
+}
+
 // Prometheus multiplies by 1000 and truncates.
 TEST_F(CliOpenMetrics, HasTimesThatBecomeTheRightMilliseconds) {
   MadeRecording made({});
