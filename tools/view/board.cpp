@@ -45,11 +45,9 @@ Cell cell_of(const ColumnFacts& facts, const Reading& reading, const Place& plac
 
 std::vector<double> trend_of(const Past& past, const Series& series, std::uint64_t moment,
                              std::size_t count) {
-  std::vector<double> values;
   const auto end = std::min(moment + 1, past.end_moment());
   const auto begin = std::max(past.first_moment(), end - std::min<std::uint64_t>(end, count));
-  for (auto at = begin; at < end; ++at) values.push_back(series.at(at));
-  return values;
+  return series.all_of(begin, end);
 }
 
 // ---- State ----

@@ -3,6 +3,9 @@
 // The screen of an instance: its counters as rows, and over time.
 #include <fmt/format.h>
 
+#include <array>
+#include <numeric>
+
 #include "cli/distribution/percentiles.hpp"
 #include "cli/format/quantity.hpp"
 #include "view/board_state.hpp"
@@ -18,19 +21,29 @@ struct Extent {
   double low = kNoNumber, high = kNoNumber, mean = kNoNumber;
 };
 Extent extent_of(const Series& series, std::uint64_t begin, std::uint64_t end) {
-  Extent extent;
-  double sum = 0;
-  std::size_t count = 0;
-  for (auto moment = begin; moment < end; ++moment) {
-    const double value = series.at(moment);
-    if (std::isnan(value)) continue;
-    extent.low = count == 0 ? value : std::min(extent.low, value);
-    extent.high = count == 0 ? value : std::max(extent.high, value);
-    sum += value;
-    ++count;
+  // Independent lanes, because a table computes the extents of all its lines every moment.
+  constexpr std::size_t kLanes = 4;
+  constexpr double kMost = std::numeric_limits<double>::infinity();
+  std::array<double, kLanes> low{}, high{}, sum{}, count{};
+  low.fill(kMost);
+  high.fill(-kMost);
+  const auto take = [&](std::size_t lane, double value) {
+    const bool is_number = !std::isnan(value);  // comparisons with NaN are false, too
+    low[lane] = value < low[lane] ? value : low[lane];
+    high[lane] = value > high[lane] ? value : high[lane];
+    sum[lane] += is_number ? value : 0;
+    count[lane] += is_number ? 1 : 0;
+  };
+  const auto values = series.within(begin, end);
+  std::size_t at = 0;
+  for (; at + kLanes <= values.size(); at += kLanes) {
+    for (std::size_t lane = 0; lane < kLanes; ++lane) take(lane, values[at + lane]);
   }
-  if (count > 0) extent.mean = sum / static_cast<double>(count);
-  return extent;
+  for (; at < values.size(); ++at) take(0, values[at]);
+  const double numbers = std::accumulate(count.begin(), count.end(), 0.0);
+  if (numbers == 0) return {};
+  return {*std::min_element(low.begin(), low.end()), *std::max_element(high.begin(), high.end()),
+          std::accumulate(sum.begin(), sum.end(), 0.0) / numbers};
 }
 
 // Moments [begin, end) in about `columns` steps. All steps but the first and the last have equally
@@ -57,6 +70,7 @@ struct Steps {
 
 std::vector<std::uint64_t> times_of(const Past& past, const Steps& steps) {
   std::vector<std::uint64_t> times;
+  times.reserve((steps.end - steps.begin) / steps.size + 2);
   steps.each(
       [&](std::uint64_t /*begin*/, std::uint64_t end) { times.push_back(past.time_of(end - 1)); });
   return times;
@@ -64,6 +78,11 @@ std::vector<std::uint64_t> times_of(const Past& past, const Steps& steps) {
 
 Plot::Curve curve_of(const ColumnFacts& facts, const Series& series, const Steps& steps) {
   Plot::Curve curve{clean(facts.symbol), {}, {}};
+  if (steps.size == 1) {
+    curve.low = series.all_of(steps.begin, steps.end);
+    curve.high = curve.low;
+    return curve;
+  }
   steps.each([&](std::uint64_t begin, std::uint64_t end) {
     const auto extent = extent_of(series, begin, end);
     curve.low.push_back(extent.low);
@@ -76,11 +95,13 @@ HeatMap heat_of(const Past& past, const HeatSeries& series, const Steps& steps) 
   HeatMap heat;
   std::int32_t least = std::numeric_limits<std::int32_t>::max();
   std::int32_t most = std::numeric_limits<std::int32_t>::min();
+  std::size_t filled = 0;
   for (auto moment = steps.begin; moment < steps.end; ++moment) {
-    const auto& counts = series.at(moment);
+    const auto counts = series.at(moment);
     if (counts.empty()) continue;
     least = std::min(least, counts.front().first);
     most = std::max(most, counts.back().first);
+    ++filled;
   }
   if (least > most) return heat;
   int joined = 0;
@@ -91,18 +112,20 @@ HeatMap heat_of(const Past& past, const HeatSeries& series, const Steps& steps) 
     heat.edges.push_back(
         bucket_bound(first + static_cast<std::int32_t>(row), series.scale() - joined));
   }
+  heat.times_ns = times_of(past, steps);
+  heat.counts.reserve(heat.times_ns.size(), std::min(filled, heat.times_ns.size()) * rows);
   steps.each([&](std::uint64_t begin, std::uint64_t end) {
-    std::vector<float> column;
+    bool is_empty = true;
+    for (auto moment = begin; moment < end; ++moment) {
+      is_empty = is_empty && series.at(moment).empty();
+    }
+    const auto column = heat.counts.add(is_empty ? 0 : rows);
     for (auto moment = begin; moment < end; ++moment) {
       for (const auto& [bucket, count] : series.at(moment)) {
-        column.resize(rows);
-        auto& cell = column[static_cast<std::size_t>((bucket >> joined) - first)];
-        cell += count;
-        heat.largest = std::max(heat.largest, cell);
+        column[static_cast<std::size_t>((bucket >> joined) - first)] += count;
       }
     }
-    heat.times_ns.push_back(past.time_of(end - 1));
-    heat.counts.push_back(std::move(column));
+    for (const float count : column) heat.largest = std::max(heat.largest, count);
   });
   return heat;
 }
@@ -256,6 +279,7 @@ class InstancePicture {
     if (row_.set().columns[columns.front()].is_distribution) draw_spread(columns.front(), steps);
     const auto paths = state_.has_all_moments ? std::vector<std::string>{} : paths_of(columns);
     const auto* const envelope = paths.empty() ? nullptr : envelope_of(paths, window);
+    const auto times = times_of(past_, steps);
     for (std::size_t i = 0; i < columns.size(); ++i) {
       const auto& facts = row_.set().columns[columns[i]];
       Plot plot;
@@ -263,6 +287,7 @@ class InstancePicture {
       plot.unit = facts.is_distribution ? facts.value_unit : facts.unit;
       plot.is_logarithmic = picture_.place.logarithmic;
       if (envelope == nullptr || !draw_extremes(*envelope, paths[i], columns[i], plot)) {
+        plot.times_ns = times;
         draw_moments(columns[i], steps, plot);
       }
       picture_.plots.push_back(std::move(plot));
@@ -290,7 +315,6 @@ class InstancePicture {
 
   void draw_moments(std::size_t origin, const Steps& steps, Plot& plot) const {
     const auto& columns = row_.set().columns;
-    plot.times_ns = times_of(past_, steps);
     const auto draw = [&](std::size_t column) {
       const auto* const series = series_of(column);
       if (series != nullptr) plot.curves.push_back(curve_of(columns[column], *series, steps));

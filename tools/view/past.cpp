@@ -122,49 +122,78 @@ double Series::at(std::uint64_t moment) const noexcept {
   return moment >= first_ && moment - first_ < values_.size() ? values_[moment - first_] : kNone;
 }
 
+std::span<const double> Series::within(std::uint64_t begin, std::uint64_t end) const noexcept {
+  const auto limit = first_ + values_.size();
+  begin = std::clamp(begin, first_, limit);
+  end = std::clamp(end, begin, limit);
+  return std::span(values_).subspan(begin - first_, end - begin);
+}
+
+std::vector<double> Series::all_of(std::uint64_t begin, std::uint64_t end) const {
+  std::vector<double> all;
+  if (end <= begin) return all;
+  const auto known = within(begin, end);
+  all.reserve(end - begin);
+  if (!known.empty()) all.resize(std::max(begin, first_) - begin, kNone);
+  all.insert(all.end(), known.begin(), known.end());
+  all.resize(end - begin, kNone);
+  return all;
+}
+
 // ---- HeatSeries ----
 
 void HeatSeries::add(std::uint64_t moment, const Distribution& seen) {
-  if (counts_.empty()) {
+  if (ends_.empty()) {
     first_ = moment;
     scale_ = std::min(seen.shape.scale, kScale);
   }
-  counts_.resize(moment - first_);
-  Counts counts;
+  pass_to(moment);
+  const std::size_t begin = counts_.size();
   // A shape that became coarser than the first one has no place among its buckets.
   const auto joined = seen.shape.scale - scale_;
   for (std::size_t i = 0; joined >= 0 && i < seen.buckets.size(); ++i) {
     if (seen.buckets[i] == 0) continue;
     const std::int32_t bucket = (seen.shape.first + static_cast<std::int32_t>(i)) >> joined;
-    if (counts.empty() || counts.back().first != bucket) counts.emplace_back(bucket, 0.0F);
-    counts.back().second += static_cast<float>(seen.buckets[i]);
+    if (counts_.size() == begin || counts_.back().first != bucket) {
+      counts_.emplace_back(bucket, 0.0F);
+    }
+    counts_.back().second += static_cast<float>(seen.buckets[i]);
   }
-  counts_.push_back(std::move(counts));
+  ends_.push_back(counts_.size());
 }
 
 void HeatSeries::drop_before(std::uint64_t moment) {
   if (moment <= first_) return;
-  const auto count = std::min<std::uint64_t>(moment - first_, counts_.size());
-  counts_.erase(counts_.begin(), counts_.begin() + static_cast<std::ptrdiff_t>(count));
+  const auto count = std::min<std::uint64_t>(moment - first_, ends_.size());
+  const std::size_t dropped = count == 0 ? 0 : ends_[count - 1];
+  counts_.erase(counts_.begin(), counts_.begin() + static_cast<std::ptrdiff_t>(dropped));
+  ends_.erase(ends_.begin(), ends_.begin() + static_cast<std::ptrdiff_t>(count));
+  for (auto& end : ends_) end -= dropped;
   first_ += count;
 }
 
 void HeatSeries::lay_before(std::uint64_t moment, const HeatSeries& older,
                             std::uint64_t older_end) {
-  if (older.counts_.empty() || (!counts_.empty() && older.scale_ != scale_)) return;
-  std::vector<Counts> all = older.counts_;
-  all.resize(older_end - std::min(older_end, older.first_));
-  const auto begin = moment - all.size();
-  if (!counts_.empty()) all.resize(all.size() + (first_ - moment));
-  all.insert(all.end(), counts_.begin(), counts_.end());
-  scale_ = older.scale_;
-  first_ = begin;
-  counts_ = std::move(all);
+  if (older.ends_.empty() || (!ends_.empty() && older.scale_ != scale_)) return;
+  HeatSeries all;
+  all.scale_ = older.scale_;
+  const auto count = older_end - std::min(older_end, older.first_);
+  all.first_ = moment - count;
+  const auto append = [&all](Counts counts) {
+    all.counts_.insert(all.counts_.end(), counts.begin(), counts.end());
+    all.ends_.push_back(all.counts_.size());
+  };
+  for (auto at = older.first_; at < older_end; ++at) append(older.at(at));
+  if (!ends_.empty()) all.pass_to(first_);
+  for (auto at = first_; at < end_moment(); ++at) append(this->at(at));
+  *this = std::move(all);
 }
 
-const HeatSeries::Counts& HeatSeries::at(std::uint64_t moment) const noexcept {
-  static const Counts nothing;
-  return moment >= first_ && moment - first_ < counts_.size() ? counts_[moment - first_] : nothing;
+HeatSeries::Counts HeatSeries::at(std::uint64_t moment) const noexcept {
+  if (moment < first_ || moment >= end_moment()) return {};
+  const auto index = moment - first_;
+  const std::size_t begin = index == 0 ? 0 : ends_[index - 1];
+  return Counts(counts_).subspan(begin, ends_[index] - begin);
 }
 
 // ---- Past ----
@@ -244,6 +273,8 @@ void Past::follow(const Row& row, bool with_heat) {
   }
   const auto moment = end_moment() - 1;
   past.last_seen = moment;
+  // The ends of the series are far apart in memory: load them while the readings are computed.
+  for (const auto& series : past.series) series.prefetch_end();
   each_reading(row, seconds_, [&](const Reading& reading) {
     if (past.series.size() <= reading.column) past.series.resize(reading.column + 1);
     // What its provider renews more slowly stays what it was.

@@ -17,6 +17,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <unordered_map>
 #include <utility>
@@ -70,7 +71,14 @@ class Series {
   // Lays older values before these: the last of them is that of the moment before `moment`.
   void lay_before(std::uint64_t moment, const std::vector<double>& older);
   [[nodiscard]] double at(std::uint64_t moment) const noexcept;
+  // Those of [begin, end) that it has. Valid until the series changes.
+  [[nodiscard]] std::span<const double> within(std::uint64_t begin,
+                                               std::uint64_t end) const noexcept;
+  // What at() says of [begin, end).
+  [[nodiscard]] std::vector<double> all_of(std::uint64_t begin, std::uint64_t end) const;
   [[nodiscard]] bool empty() const noexcept { return values_.empty(); }
+  // Hints that add() follows soon.
+  void prefetch_end() const noexcept { __builtin_prefetch(values_.data() + values_.size(), 1); }
 
  private:
   std::uint64_t first_ = 0;
@@ -81,19 +89,25 @@ class Series {
 class HeatSeries {
  public:
   static constexpr std::int32_t kScale = 3;  // eight buckets in each doubling
-  using Counts = std::vector<std::pair<std::int32_t, float>>;
+  using Counts = std::span<const std::pair<std::int32_t, float>>;
 
   void add(std::uint64_t moment, const Distribution& seen);
   void drop_before(std::uint64_t moment);
   void lay_before(std::uint64_t moment, const HeatSeries& older, std::uint64_t older_end);
   // Empty: no values were recorded, or none is known.
-  [[nodiscard]] const Counts& at(std::uint64_t moment) const noexcept;
+  [[nodiscard]] Counts at(std::uint64_t moment) const noexcept;
   [[nodiscard]] std::int32_t scale() const noexcept { return scale_; }
 
  private:
+  [[nodiscard]] std::uint64_t end_moment() const noexcept { return first_ + ends_.size(); }
+  // Adds an empty moment for each one before `moment`.
+  void pass_to(std::uint64_t moment) { ends_.resize(moment - first_, counts_.size()); }
+
   std::uint64_t first_ = 0;
   std::int32_t scale_ = kScale;
-  std::vector<Counts> counts_;
+  // The counts of all moments, contiguous: a heat map reads hundreds of moments at once.
+  std::vector<std::pair<std::int32_t, float>> counts_;
+  std::vector<std::size_t> ends_;  // of the moments in counts_
 };
 
 struct RowPast {

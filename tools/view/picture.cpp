@@ -117,11 +117,13 @@ void write_heat(JsonWriter& json, const HeatMap& heat, std::size_t known) {
   json.key("heat").begin_object().key("title").text(heat.title).key("unit").text(heat.unit);
   times(json, behind(heat.times_ns, known));
   numbers(json, "edges", heat.edges);
-  array(json, "counts", behind(heat.counts, known), [&](const std::vector<float>& column) {
+  json.key("counts").begin_array();
+  for (std::size_t column = known; column < heat.counts.size(); ++column) {
     json.begin_array();
-    for (const float count : column) json.number_or_null(count);
+    for (const float count : heat.counts[column]) json.number_or_null(count);
     json.end_array();
-  });
+  }
+  json.end_array();
   json.key("largest").number_or_null(heat.largest).end_object();
 }
 

@@ -6,9 +6,12 @@
 // Texts are cleaned: nothing in them is obeyed by a terminal. They are not HTML.
 #pragma once
 
+#include <algorithm>
+#include <cstddef>
 #include <cstdint>
 #include <limits>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -67,13 +70,46 @@ struct Plot {
   std::vector<Curve> curves;
 };
 
+// The columns of a heat map, contiguous in memory: a picture has hundreds of them, and a new
+// picture is made every moment.
+class HeatColumns {
+ public:
+  [[nodiscard]] std::size_t size() const noexcept { return ends_.size(); }
+  [[nodiscard]] bool empty() const noexcept { return ends_.empty(); }
+  [[nodiscard]] std::span<const float> operator[](std::size_t column) const noexcept {
+    const std::size_t begin = column == 0 ? 0 : ends_[column - 1];
+    return std::span(counts_).subspan(begin, ends_[column] - begin);
+  }
+  [[nodiscard]] std::span<const float> back() const noexcept { return (*this)[size() - 1]; }
+  // Appends a column of zeros. The result is valid until the next column is appended.
+  std::span<float> add(std::size_t rows) {
+    counts_.resize(counts_.size() + rows);
+    ends_.push_back(counts_.size());
+    return std::span(counts_).last(rows);
+  }
+  // Reserves room for `columns` columns with `rows` rows in total.
+  void reserve(std::size_t columns, std::size_t rows) {
+    ends_.reserve(columns);
+    counts_.reserve(rows);
+  }
+  // Removes all columns but the first ones.
+  void keep_first(std::size_t columns) {
+    ends_.resize(std::min(columns, ends_.size()));
+    counts_.resize(ends_.empty() ? 0 : ends_.back());
+  }
+
+ private:
+  std::vector<float> counts_;
+  std::vector<std::size_t> ends_;  // of the columns in counts_
+};
+
 // How the values of a distribution lay, moment by moment.
 struct HeatMap {
   std::string title;
   std::string unit;
-  std::vector<std::uint64_t> times_ns;     // one a column
-  std::vector<double> edges;               // rows + 1 of them, ascending, in `unit`
-  std::vector<std::vector<float>> counts;  // counts[column][row]; an empty column: no values known
+  std::vector<std::uint64_t> times_ns;  // one a column
+  std::vector<double> edges;            // rows + 1 of them, ascending, in `unit`
+  HeatColumns counts;                   // counts[column][row]; an empty column: no values known
   float largest = 0;
 };
 

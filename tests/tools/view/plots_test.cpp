@@ -27,7 +27,7 @@ TEST_F(BoardTest, AnInstanceShowsItsDistributionOverTime) {
   ASSERT_EQ(shown.heat->counts.size(), 4U);
   EXPECT_TRUE(shown.heat->counts[0].empty()) << "before it, nothing is known";
   for (std::size_t moment = 1; moment < 4; ++moment) {
-    const auto& column = shown.heat->counts[moment];
+    const auto column = shown.heat->counts[moment];
     float sum = 0;
     for (const float count : column) sum += count;
     EXPECT_EQ(sum, 100);

@@ -259,7 +259,7 @@ TEST_F(RecordedBoard,
   EXPECT_EQ(times.front(), kBeginNs);
   const std::uint64_t even_ns = kMoments * kStepNs / Board::kMomentsMax;
   for (std::size_t i = 1; i < times.size(); ++i) {
-    const auto& counts = shown.heat->counts[i];
+    const auto counts = shown.heat->counts[i];
     const float values = std::accumulate(counts.begin(), counts.end(), 0.0F);
     ASSERT_EQ(values, static_cast<float>((times[i] - times[i - 1]) / kStepNs)) << "moment " << i;
     ASSERT_LE(times[i] - times[i - 1], 2 * even_ns) << "moment " << i;

@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 #include <iterator>
 #include <utility>
@@ -49,8 +50,18 @@ void append_part(const TextPart& part, Charset charset, std::string& out) {
   }
 }
 
+// Printable ASCII without the two characters that JSON escapes: nearly every text.
+bool is_plain(std::string_view text) noexcept {
+  return std::ranges::all_of(
+      text, [](char byte) { return byte >= ' ' && byte <= '~' && byte != '"' && byte != '\\'; });
+}
+
 void append_json_text(std::string_view text, Charset charset, std::string& out) {
   out += '"';
+  if (is_plain(text)) {
+    out.append(text) += '"';
+    return;
+  }
   TextScan scan(text, charset);
   for (TextPart part; scan.next(part);) append_part(part, charset, out);
   out += '"';
@@ -138,6 +149,11 @@ JsonWriter& JsonWriter::number_or_null(double value) {
 }
 JsonWriter& JsonWriter::rounded_or_null(double value) {
   if (!std::isfinite(value)) return null();
+  constexpr double kSevenDigits = 9'999'999;
+  if (std::abs(value) <= kSevenDigits && value == std::trunc(value) && !std::signbit(value)) {
+    const fmt::format_int digits(static_cast<std::uint32_t>(value));
+    return put({digits.data(), digits.size()});
+  }
   before_value();
   fmt::format_to(std::back_inserter(out_), "{:.7g}", value);
   return *this;

@@ -31,19 +31,31 @@ bool is_same(double one, double other) {
   return one == other || (std::isnan(one) && std::isnan(other));
 }
 
-// How many moments of `now` are those of `before` behind the ones that have left; `is_equal` says
-// whether what lies at two of them is the same.
-template <typename IsEqual>
-Kept kept_moments(const Times& before, const Times& now, IsEqual is_equal) {
+// How many of the first `count` numbers are the same. Nearly all are, so blocks are compared bit by
+// bit, and single numbers only in a block that differs.
+std::size_t count_same(const double* one, const double* other, std::size_t count) {
+  constexpr std::size_t kBlock = 32;
+  for (std::size_t begin = 0; begin < count; begin += kBlock) {
+    const std::size_t end = std::min(begin + kBlock, count);
+    std::uint64_t differences = 0;
+    for (std::size_t at = begin; at < end; ++at) {
+      differences |=
+          std::bit_cast<std::uint64_t>(one[at]) ^ std::bit_cast<std::uint64_t>(other[at]);
+    }
+    for (std::size_t at = begin; differences != 0 && at < end; ++at) {
+      if (!is_same(one[at], other[at])) return at;
+    }
+  }
+  return count;
+}
+
+// How many moments of `now` are those of `before` behind the ones that have left.
+Kept kept_moments(const Times& before, const Times& now) {
   if (now.empty()) return {before.size(), 0};
   const auto found = std::lower_bound(before.begin(), before.end(), now.front());
-  Kept kept{static_cast<std::size_t>(found - before.begin()), 0};
-  while (kept.drop + kept.keep < before.size() && kept.keep < now.size() &&
-         before[kept.drop + kept.keep] == now[kept.keep] &&
-         is_equal(kept.drop + kept.keep, kept.keep)) {
-    ++kept.keep;
-  }
-  return kept;
+  const auto differs = std::mismatch(found, before.end(), now.begin(), now.end()).first;
+  return {static_cast<std::size_t>(found - before.begin()),
+          static_cast<std::size_t>(differs - found)};
 }
 
 bool is_like(const view::Plot& one, const view::Plot& other) {
@@ -53,20 +65,22 @@ bool is_like(const view::Plot& one, const view::Plot& other) {
 }
 
 Kept kept_of(const view::Plot& before, const view::Plot& now) {
-  return kept_moments(before.times_ns, now.times_ns, [&](std::size_t old, std::size_t at) {
-    for (std::size_t i = 0; i < now.curves.size(); ++i) {
-      const auto& was = before.curves[i];
-      const auto& is = now.curves[i];
-      if (!is_same(was.low[old], is.low[at]) || !is_same(was.high[old], is.high[at])) return false;
-    }
-    return true;
-  });
+  Kept kept = kept_moments(before.times_ns, now.times_ns);
+  for (std::size_t i = 0; i < now.curves.size(); ++i) {
+    const auto& was = before.curves[i];
+    const auto& is = now.curves[i];
+    kept.keep = count_same(was.low.data() + kept.drop, is.low.data(), kept.keep);
+    kept.keep = count_same(was.high.data() + kept.drop, is.high.data(), kept.keep);
+  }
+  return kept;
 }
 
 Kept kept_of(const view::HeatMap& before, const view::HeatMap& now) {
-  return kept_moments(before.times_ns, now.times_ns, [&](std::size_t old, std::size_t at) {
-    return before.counts[old] == now.counts[at];
-  });
+  Kept kept = kept_moments(before.times_ns, now.times_ns);
+  for (std::size_t at = 0; at < kept.keep; ++at) {
+    if (!std::ranges::equal(before.counts[kept.drop + at], now.counts[at])) kept.keep = at;
+  }
+  return kept;
 }
 
 // How much of a trend is still in the next one, which may have grown or moved by up to two moments.
@@ -74,9 +88,7 @@ Kept kept_of_trend(const std::vector<double>& before, const std::vector<double>&
   const std::size_t drop_most = std::min<std::size_t>(before.size(), 2);
   for (std::size_t drop = 0; drop <= drop_most; ++drop) {
     const std::size_t keep = before.size() - drop;
-    if (keep <= now.size() &&
-        std::equal(now.begin(), now.begin() + static_cast<std::ptrdiff_t>(keep),
-                   before.begin() + static_cast<std::ptrdiff_t>(drop), is_same)) {
+    if (keep <= now.size() && count_same(now.data(), before.data() + drop, keep) == keep) {
       return {drop, keep};
     }
   }

@@ -100,7 +100,7 @@ TEST(Plots, OfTooFewNumbersReadNoFurther) {
   auto picture = instance_of_shop();
   picture.plots[0].curves[0].low.resize(3);
   picture.plots[0].curves[0].high.resize(5);
-  picture.heat->counts.resize(7);
+  picture.heat->counts.keep_first(7);
   picture.heat->edges.resize(4);
   picture.histogram->counts.resize(2);
 

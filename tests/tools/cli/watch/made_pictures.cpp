@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 
 #include "cli/format/quantity.hpp"
@@ -217,7 +218,7 @@ Picture instance_of_shop() {
       column.push_back(static_cast<float>(std::floor(900 * std::exp(-2 * away * away))));
     }
     if (i == 100) column[13] = 3;
-    heat.counts.push_back(std::move(column));
+    std::copy(column.begin(), column.end(), heat.counts.add(column.size()).begin());
   }
   heat.times_ns = plot.times_ns;
   heat.largest = 900;

@@ -77,7 +77,7 @@ class HeatPoints {
     const auto moments = columns_.of_cell(cell);
     double largest = std::numeric_limits<double>::quiet_NaN();
     for (std::size_t i = moments.begin; i < std::min(moments.end, heat_.counts.size()); ++i) {
-      const auto& column = heat_.counts[i];
+      const auto column = heat_.counts[i];
       if (column.empty()) continue;
       double sum = 0;
       const auto buckets = rows_.of_point(point);
@@ -95,7 +95,8 @@ class HeatPoints {
  private:
   [[nodiscard]] double total_of(std::size_t row) const {
     double total = 0;
-    for (const auto& column : heat_.counts) {
+    for (std::size_t i = 0; i < heat_.counts.size(); ++i) {
+      const auto column = heat_.counts[i];
       if (row < column.size()) total += static_cast<double>(column[row]);
     }
     return total;
