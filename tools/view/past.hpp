@@ -100,8 +100,11 @@ class HeatSeries {
 
  private:
   [[nodiscard]] std::uint64_t end_moment() const noexcept { return first_ + ends_.size(); }
-  // Adds an empty moment for each one before `moment`.
-  void pass_to(std::uint64_t moment) { ends_.resize(moment - first_, counts_.size()); }
+  // Makes `moment` the next one to be added. Moments that were passed over are empty.
+  void pass_to(std::uint64_t moment) {
+    ends_.resize(moment - first_, counts_.size());
+    counts_.resize(ends_.empty() ? 0 : ends_.back());
+  }
 
   std::uint64_t first_ = 0;
   std::int32_t scale_ = kScale;
