@@ -159,7 +159,7 @@ void peer_rows([[maybe_unused]] const meterbank::bench::Effort& effort,
 #endif
 }
 
-// Of all groups that will run and can be counted.
+// Counts the instructions of those groups that valgrind can count.
 meterbank::bench::CallgrindCounts counted_under_callgrind(std::span<const Group> groups) {
   std::vector<std::string> counted;
   for (const Group& group : groups) {

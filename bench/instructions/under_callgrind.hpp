@@ -17,14 +17,15 @@ namespace meterbank::bench {
 
 class CallgrindCounts {
  public:
-  // Of no rows.
+  // Has no counts.
   CallgrindCounts() = default;
-  // Runs the groups, precondition: this program has them. Of no rows if valgrind is not there or
+  // Runs the groups. Precondition: this program has them. Has no counts if valgrind is not there or
   // fails; then standard error says so.
   explicit CallgrindCounts(const std::vector<std::string>& groups);
 
-  // Of the row of this name, else of the one row of the group whose name differs in numbers only:
-  // tiny inputs have other sizes. Nothing: it was not counted, or there are several.
+  // Returns the count of the row with this name. If there is no such row, returns that of the only
+  // row of the group whose name differs in its numbers alone, because tiny inputs have other sizes.
+  // Returns nothing if there is no such row either, or several.
   [[nodiscard]] std::optional<double> of(std::string_view group, std::string_view name) const;
 
  private:

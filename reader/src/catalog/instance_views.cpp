@@ -21,7 +21,8 @@ std::size_t InstanceViews::index_of(std::uint32_t slot) const noexcept {
   const auto covers = [&](const std::shared_ptr<const InstancePiece>& piece) {
     return !ends_before(piece) && piece->instances.front().slot <= slot;
   };
-  // Of a live set, the piece follows from the slot. The others have no empty pieces.
+  // The slot of a live instance tells its piece. Lists of recordings have no empty pieces, so they
+  // can be searched.
   std::size_t index = slot / InstancePiece::kSlots;
   if (index >= all.size() || !covers(all[index])) {
     const auto found = std::partition_point(all.begin(), all.end(), ends_before);

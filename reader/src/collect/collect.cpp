@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "../catalog/liveness_words.hpp"
+#include "../catalog/memory/private_groups.hpp"
 #include "../plan/query_plan.hpp"
 #include "../plan/row_blocks.hpp"
 #include "collector.hpp"
@@ -120,11 +121,8 @@ bool has_changed(const ProviderView& provider) noexcept {
 }  // namespace
 
 PartVersions no_versions(std::size_t blocks) {
-  constexpr std::size_t kLine = kCacheLine / sizeof(std::uint64_t);
-  auto memory = std::make_shared<std::uint64_t[]>(blocks + kLine - 1);
-  const auto address = reinterpret_cast<std::uintptr_t>(memory.get());
-  const std::size_t before = (kCacheLine - address % kCacheLine) % kCacheLine;
-  return {memory, memory.get() + before / sizeof(std::uint64_t)};
+  auto memory = zeroed_lines(blocks * sizeof(std::uint64_t));
+  return {memory, reinterpret_cast<std::uint64_t*>(memory.get())};
 }
 
 Versions no_versions(const QueryPlan& plan) {

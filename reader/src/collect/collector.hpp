@@ -67,9 +67,6 @@ class Collector {
   std::size_t copy_rows(const QueryPlan::Selection& selection, SampleContent& sample) noexcept;
   std::size_t join_moved(const QueryPlan::Selection& selection, SampleContent& sample,
                          CollectSummary& summary) noexcept;
-  [[nodiscard]] static bool has_moved(const BlockParts<const SharedWord>& first,
-                                      std::uint64_t generation, const BlockForm& form,
-                                      const std::uint64_t* versions) noexcept;
   std::size_t join_shards(const QueryPlan::Selection& selection, SampleContent& sample) noexcept;
   std::size_t copy_selection(const QueryPlan::Selection& selection, SampleContent& sample) noexcept;
   void finish_selection(const QueryPlan::Selection& selection, std::size_t failed,

@@ -50,6 +50,24 @@ std::uint64_t settled_epoch(const QueryPlan::Selection& selection) noexcept {
   return header.settled_epoch.load(std::memory_order_acquire);
 }
 
+// Whether a sharded row has moved since it was copied. One with a block that threads share counts
+// as moved.
+bool has_moved(const BlockParts<const SharedWord>& first, std::uint64_t generation,
+               const BlockForm& form, const std::uint64_t* versions) noexcept {
+  for (std::uint32_t shard = 0; shard < form.shards; ++shard) {
+    const auto block = shard_parts(first, form, shard);
+    // relaxed, both loads: the caller's fence comes between the copies and them. What was counted
+    // in a block that is not open yet cannot be in a row that was copied.
+    const auto slot = SlotWord::of(StdAtomics::load_relaxed(*block.slot));
+    const bool is_open = slot.generation == generation && slot.state == SlotState::kLive;
+    if (shard != 0 && !is_open) continue;
+    const std::uint64_t seq = StdAtomics::load_relaxed(*block.seq);
+    const bool is_shared = shard + 1 == form.shards;
+    if (is_shared || (seq + 1) / 2 != versions[shard]) return true;
+  }
+  return false;
+}
+
 CutQuality worse(CutQuality left, CutQuality right) noexcept { return std::min(left, right); }
 
 }  // namespace
@@ -80,23 +98,7 @@ std::size_t Collector::read_moved(const QueryPlan::Selection& selection, SampleC
   return moved;
 }
 
-// The same of a sharded row. One with a block that threads share counts as moved.
-bool Collector::has_moved(const BlockParts<const SharedWord>& first, std::uint64_t generation,
-                          const BlockForm& form, const std::uint64_t* versions) noexcept {
-  for (std::uint32_t shard = 0; shard < form.shards; ++shard) {
-    const auto block = shard_parts(first, form, shard);
-    // relaxed, both loads: the caller's fence comes between the copies and them. What was counted
-    // in a block that is not open yet cannot be in a row that was copied.
-    const auto slot = SlotWord::of(StdAtomics::load_relaxed(*block.slot));
-    const bool is_open = slot.generation == generation && slot.state == SlotState::kLive;
-    if (shard != 0 && !is_open) continue;
-    const std::uint64_t seq = StdAtomics::load_relaxed(*block.seq);
-    const bool is_shared = shard + 1 == form.shards;
-    if (is_shared || (seq + 1) / 2 != versions[shard]) return true;
-  }
-  return false;
-}
-
+// The same of a sharded set.
 std::size_t Collector::join_moved(const QueryPlan::Selection& selection, SampleContent& sample,
                                   CollectSummary& summary) noexcept {
   const Counterset& set = *selection.set->set;

@@ -16,8 +16,8 @@ class OlderRows {
   // `older` may be null. Allocates if the plans differ.
   void pair(const SampleContent* older, const SampleContent& newer);
 
-  // The row of the same slot, of whatever life; false: there is none with values. `newer`: where
-  // the row `row` is.
+  // Finds the row that the older sample has of the same slot, whichever life the slot is in.
+  // Returns false if the older sample has no values of it. `newer` is the place of the row `row`.
   [[nodiscard]] bool find(const RowPlace& newer, std::size_t row,
                           std::size_t& found) const noexcept;
 

@@ -90,12 +90,12 @@ class RowCursor {
   const Counterset* counters_set_ = nullptr;
 
   Row row_;
-  RowPlace place_;                               // of row_, if it is no total
+  RowPlace place_;                               // where row_ is, unless it is a total
   const QueryPlan::Selection* shown_ = nullptr;  // whose provider and set row_ has
   bool is_total_ = false;
-  const std::uint64_t* words_ = nullptr;         // of the row
+  const std::uint64_t* words_ = nullptr;         // those of row_
   const std::uint64_t* words_before_ = nullptr;  // of the same row in the older sample; null: none
-  RowPlace place_before_;                        // of it
+  RowPlace place_before_;                        // where that row is, if there is one
   // Both samples have the same plan, or there is one sample. Then each row is of the same life in
   // both, and each counter of the same type.
   bool is_of_one_plan_ = false;

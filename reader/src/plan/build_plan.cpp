@@ -24,7 +24,7 @@ struct Source : QueryParts::Registered {
   std::shared_ptr<const PlanPart> nearly;  // the same, but for instances that have changed
   Numbered numbered;
   SetDescriptions::Place description;
-  std::size_t first_row = 0;  // of its first piece
+  std::size_t first_row = 0;  // of its first selection
   // Of rows that were asked for: what came of it, and the provider's own registration word.
   const SharedWord* answered = nullptr;
   const SharedWord* word = nullptr;
@@ -267,18 +267,18 @@ class PlanBuilder {
                             source.nearly.get());
   }
 
-  // Puts all pieces in their order, one behind the other. Says which source each is of.
+  // Puts all selections in their order, one behind the other. Says which source each is of.
   std::vector<std::uint32_t> lay_out() {
-    struct LaidPiece {
+    struct LaidSelection {
       Source* source;
-      const PlanPart::Piece* piece;
+      const PlanPart::Asked* asked;
     };
-    std::vector<LaidPiece> places;
+    std::vector<LaidSelection> places;
     for (Source& source : sources_) {
-      for (const auto& piece : source.part->pieces) places.push_back({&source, &piece});
+      for (const auto& asked : source.part->selections) places.push_back({&source, &asked});
     }
-    const auto is_asked_first = [](const LaidPiece& left, const LaidPiece& right) {
-      return left.piece->asked < right.piece->asked;
+    const auto is_asked_first = [](const LaidSelection& left, const LaidSelection& right) {
+      return left.asked->first < right.asked->first;
     };
     if (!std::is_sorted(places.begin(), places.end(), is_asked_first)) {
       std::stable_sort(places.begin(), places.end(), is_asked_first);
@@ -286,35 +286,35 @@ class PlanBuilder {
     plan_->selections.reserve(places.size());
     std::vector<std::uint32_t> sources;
     sources.reserve(places.size());
-    for (const auto& [source, piece] : places) {
-      if (piece == source->part->pieces.data()) source->first_row = plan_->rows;
-      append(*source, *piece->piece);
+    for (const auto& [source, asked] : places) {
+      if (asked == source->part->selections.data()) source->first_row = plan_->rows;
+      append(*source, *asked->selection);
       sources.push_back(static_cast<std::uint32_t>(source - sources_.data()));
     }
     if (plan_->rows != 0) add_guide();
     return sources;
   }
 
-  void append(const Source& source, const PlanPiece& piece) {
+  void append(const Source& source, const UnplacedSelection& compiled) {
     QueryPlan::Selection selection;
     selection.provider = source.provider;
     selection.set = source.set;
-    selection.total = piece.total;
+    selection.total = compiled.total;
     selection.description = source.description.number;
     selection.is_apart = source.description.is_apart;
-    selection.counters = piece.counters;
-    selection.counter_mask = piece.counter_mask;
-    selection.membership = piece.membership;
-    selection.word = source.word != nullptr ? source.word : piece.word;
+    selection.counters = compiled.counters;
+    selection.counter_mask = compiled.counter_mask;
+    selection.membership = compiled.membership;
+    selection.word = source.word != nullptr ? source.word : compiled.word;
     selection.answered = source.answered;
-    selection.list = piece.list;
+    selection.list = compiled.list;
     selection.first_row = plan_->rows;
-    selection.rows = piece.list->size;
+    selection.rows = compiled.list->size;
     if (selection.rows > 1) begin_line();
     selection.first_value = plan_->words;
-    selection.groups = piece.groups;
+    selection.groups = compiled.groups;
     selection.first_part = plan_->parts;
-    selection.parts = piece.list->parts.size();
+    selection.parts = compiled.list->parts.size();
     selection.all_have_namesakes = !source.provider->trusted;
     const BlockForm& form = form_of(*source.set);
     if (form.sharded()) {

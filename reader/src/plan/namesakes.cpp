@@ -170,7 +170,7 @@ class OfName {
 
  private:
   std::map<std::uint64_t, OfProvider> providers_;  // by the inode of their memory
-  NamesOfProviders names_{0};                      // of trusted ones, if there are several of these
+  NamesOfProviders names_{0};  // empty unless several trusted providers have such a set
 };
 
 }  // namespace

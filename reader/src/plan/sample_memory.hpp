@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Memory for the words of samples and for versions. It begins at a cache line, so that storing a
+// Memory for the words of samples. It begins at a cache line, so that storing a
 // register of 64 bytes writes to one line. Memory of at least one huge page begins at a huge page,
 // and the kernel is asked to use huge pages for it.
 #pragma once

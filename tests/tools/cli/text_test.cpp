@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <chrono>
@@ -240,6 +241,15 @@ TEST(JsonText, KeepsEachCodePointAndShowsNoHiddenOne) {
   EXPECT_EQ(escape_composed(shown, Composed::kLine), shown);
   EXPECT_NE(shown.find("\\udb40\\udc41"), std::string::npos) << shown;
   EXPECT_EQ(json_text("\u015b", Charset::kAscii), "\"\\u015b\"");
+}
+
+TEST(JsonNumber, IsRoundedToSevenDigitsWhetherItIsWholeOrNot) {
+  for (const double value : {0.0, -0.0, 1.0, -5.0, 0.5, 99'999.0, 123'456.5, 1'234'567.0,
+                             9'999'999.0, 9'999'999.5, 10'000'000.0, 12'345'678.0, 1e300}) {
+    JsonWriter json;
+    json.rounded_or_null(value);
+    EXPECT_EQ(json.take(), fmt::format("{:.7g}", value));
+  }
 }
 
 // Appended to a line that a quotation mark and a formula stand in, which stays as it is.

@@ -78,10 +78,10 @@ class InstanceViews {
   [[nodiscard]] std::size_t index_end() const noexcept {
     return pieces().size() * InstancePiece::kSlots;
   }
-  // Index of the instance in the slot; kNoIndex: there is none. O(log n).
+  // Returns the index of the instance that is in the slot, or kNoIndex if none is. O(log n).
   static constexpr std::size_t kNoIndex = ~std::size_t{0};
   [[nodiscard]] std::size_t index_of(std::uint32_t slot) const noexcept;
-  // The instance in the slot; null: there is none.
+  // Returns the instance that is in the slot, or null. O(log n).
   [[nodiscard]] const InstanceView* in_slot(std::uint32_t slot) const noexcept {
     const std::size_t index = index_of(slot);
     return index == kNoIndex ? nullptr : &(*this)[index];

@@ -12,6 +12,7 @@
 
 #include "change_log.hpp"
 #include "instance_list.hpp"
+#include "live_pieces.hpp"
 #include "meterbank/reader/schema_decoder.hpp"
 #include "meterbank/shm/names.hpp"
 #include "meterbank/shm/utf8.hpp"
@@ -41,49 +42,6 @@ struct RegistrationFacts {
   Ref schema = 0;
   std::uint32_t schema_bytes = 0;
   BlockForm form;
-};
-
-bool has_same_instances(const InstancePiece& known, const InstanceList& list) noexcept {
-  const auto is_same = [](const InstanceView& left, const InstanceView& right) {
-    return left.slot == right.slot && left.generation == right.generation &&
-           left.closed == right.closed && left.id == right.id && left.name == right.name;
-  };
-  return std::equal(known.instances.begin(), known.instances.end(), list.instances().begin(),
-                    list.instances().end(), is_same);
-}
-
-// The instances of a live set, piece by piece. Pieces that a list before has as well are its own.
-class LivePieces {
- public:
-  explicit LivePieces(InstanceViews before) : before_(std::move(before)) {
-    pieces_.reserve(before_.pieces().size());
-  }
-
-  // In the order of the slots.
-  void add(const InstanceView& instance) {
-    while (instance.slot / InstancePiece::kSlots > pieces_.size()) end_piece();
-    list_.add(instance);
-  }
-  [[nodiscard]] InstanceViews end() && {
-    if (!list_.instances().empty()) end_piece();
-    if (before_.pieces().size() == pieces_.size() && are_known_) return std::move(before_);
-    return InstanceViews(std::move(pieces_));
-  }
-
- private:
-  void end_piece() {
-    const std::size_t index = pieces_.size();
-    const auto known = before_.pieces();
-    const bool is_known = index < known.size() && has_same_instances(*known[index], list_);
-    are_known_ = are_known_ && is_known;
-    pieces_.push_back(is_known ? known[index] : std::move(list_).piece());
-    list_ = InstanceList();
-  }
-
-  InstanceViews before_;
-  bool are_known_ = true;
-  InstanceList list_;
-  InstanceViews::Pieces pieces_;
 };
 
 // A known set with slots that changed.

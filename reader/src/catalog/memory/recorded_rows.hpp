@@ -36,7 +36,7 @@ struct RecordedAnswer {
 };
 
 struct RecordedRows {
-  BlockForm form;  // of the blocks of its groups
+  BlockForm form;  // how the blocks of its groups lie in memory
   // One an instance, by its index: counted through the groups.
   std::span<const std::uint32_t> places;
   std::shared_ptr<const void> places_memory;
@@ -65,12 +65,6 @@ struct RecordedRow {
 // How the blocks of its rows lie in memory.
 [[nodiscard]] inline const BlockForm& form_of(const RegisteredSet& set) noexcept {
   return set.recorded == nullptr ? set.set->form : set.recorded->form;
-}
-
-// Where the block of an instance is, counted through the groups.
-[[nodiscard]] inline std::uint32_t place_of(const RegisteredSet& set,
-                                            std::size_t instance) noexcept {
-  return set.recorded == nullptr ? set.instances[instance].slot : set.recorded->places[instance];
 }
 
 // Whether instances of the same numbers have their blocks in the same places, if the groups are

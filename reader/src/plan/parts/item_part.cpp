@@ -124,12 +124,12 @@ std::shared_ptr<const PlanPart> part_of_items(const QueryRequest& request,
   for (std::uint32_t index = 0; index < is_used.size(); ++index) {
     if (is_used[index]) used.push_back(index);
   }
-  auto piece = make_piece(provider, set, used, counters_of(request, *set.set));
+  auto selection = make_selection(provider, set, used, counters_of(request, *set.set));
   // From instances to rows. What has no row is not selected.
   Indexes row_of(set.instances.index_end(), kNoCounter);
-  if (piece != nullptr) {
+  if (selection != nullptr) {
     std::uint32_t number = 0;
-    for (const auto& [rows, first_row] : piece->list->parts) {
+    for (const auto& [rows, first_row] : selection->list->parts) {
       for (std::size_t row = 0; row < rows->size(); ++row) row_of[rows->index(row)] = number++;
     }
   }
@@ -139,7 +139,7 @@ std::shared_ptr<const PlanPart> part_of_items(const QueryRequest& request,
       std::erase(*rows, kNoCounter);
     }
   }
-  if (piece != nullptr) part->pieces.push_back({std::move(piece), *first_asked});
+  if (selection != nullptr) part->selections.push_back({std::move(selection), *first_asked});
   return part;
 }
 

@@ -65,17 +65,17 @@ class Choice {
     }
   }
 
-  void write(const ProviderView& provider, std::vector<PlanPart::Piece>& pieces) const {
+  void write(const ProviderView& provider, std::vector<PlanPart::Asked>& selections) const {
     if (!asked_) return;
     std::vector<std::vector<std::uint32_t>> instances(lists_.size());
     for (std::uint32_t instance = 0; instance < list_of_.size(); ++instance) {
       instances[list_of_[instance]].push_back(instance);
     }
     for (std::size_t list = 1; list < lists_.size(); ++list) {
-      auto piece = make_piece(provider, set_, instances[list], lists_[list]);
-      if (piece == nullptr) continue;
-      piece->total = total_;
-      pieces.push_back({std::move(piece), *asked_});
+      auto selection = make_selection(provider, set_, instances[list], lists_[list]);
+      if (selection == nullptr) continue;
+      selection->total = total_;
+      selections.push_back({std::move(selection), *asked_});
     }
   }
 
@@ -141,24 +141,24 @@ class Selected {
 };
 
 // What one pattern alone selects needs no Choice: its instances have the same counters.
-void write_alone(std::shared_ptr<PlanPiece> piece, bool total, PlanPart& part) {
-  if (piece == nullptr) return;
-  piece->total = total;
-  part.pieces.push_back({std::move(piece), 0});
+void write_alone(std::shared_ptr<UnplacedSelection> selection, bool total, PlanPart& part) {
+  if (selection == nullptr) return;
+  selection->total = total;
+  part.selections.push_back({std::move(selection), 0});
 }
 
 // The instances for which f() is true. Of pieces that the part before knows, its rows are taken.
 template <typename F>
-std::shared_ptr<PlanPiece> chosen_one_by_one(const ProviderView& provider, const RegisteredSet& set,
-                                             Counters counters, const PlanPart* before, bool total,
-                                             F&& f) {
+std::shared_ptr<UnplacedSelection> chosen_one_by_one(const ProviderView& provider,
+                                                     const RegisteredSet& set, Counters counters,
+                                                     const PlanPart* before, bool total, F&& f) {
   const QueryPlan::RowList* known = nullptr;
   if (before != nullptr) {
-    for (const auto& [piece, asked] : before->pieces) {
-      if (piece->total == total) known = piece->list.get();
+    for (const auto& [selection, first] : before->selections) {
+      if (selection->total == total) known = selection->list.get();
     }
   }
-  PieceBuilder builder(provider, set);
+  SelectionBuilder builder(provider, set);
   std::size_t index = 0;
   for (const auto& piece : set.instances.pieces()) {
     const bool is_known =
@@ -193,7 +193,7 @@ std::shared_ptr<const PlanPart> part_of_one(const PatternMatch& match, Selected&
     part->is_left_out = summed != nullptr && !provider.trusted;
     if (provider.trusted) write_alone(std::move(summed), true, *part);
   }
-  part->found.push_back(!part->pieces.empty());
+  part->found.push_back(!part->selections.empty());
   return part;
 }
 
@@ -221,10 +221,11 @@ std::shared_ptr<const PlanPart> part_of_patterns(const QueryRequest& request,
     if (is_alone) {
       // Those that a number means may be in the order of their ids.
       std::sort(selected.instances.begin(), selected.instances.end());
-      write_alone(make_piece(provider, set, selected.instances, std::move(selected.counters)),
+      write_alone(make_selection(provider, set, selected.instances, std::move(selected.counters)),
                   false, *part);
-      write_alone(make_piece(provider, set, selected.summed, std::move(selected.summed_counters)),
-                  true, *part);
+      write_alone(
+          make_selection(provider, set, selected.summed, std::move(selected.summed_counters)), true,
+          *part);
       return part;
     }
     if (!selected.instances.empty()) rows.add(selected.instances, selected.counters, index);
@@ -232,7 +233,7 @@ std::shared_ptr<const PlanPart> part_of_patterns(const QueryRequest& request,
   }
   for (Choice* const choice : {&rows, &totals}) {
     if (!request.excluded.empty()) choice->exclude(request.excluded);
-    choice->write(provider, part->pieces);
+    choice->write(provider, part->selections);
   }
   return part;
 }

@@ -10,24 +10,24 @@
 #include <vector>
 
 #include "../query_request.hpp"
-#include "plan_piece.hpp"
+#include "unplaced_selection.hpp"
 
 namespace meterbank {
 
-// Immutable. The order of pieces in a plan is that in which they were asked for, then that of the
-// catalog.
+// Immutable. The order of selections in a plan is that in which they were asked for, then that of
+// the catalog.
 struct PlanPart {
-  struct Piece {
-    std::shared_ptr<const PlanPiece> piece;
-    std::size_t asked = 0;  // the first pattern or item that selected some of it
+  struct Asked {
+    std::shared_ptr<const UnplacedSelection> selection;
+    std::size_t first = 0;  // the first pattern or item that selected some of it
   };
-  // Rows of pieces.front().
+  // Rows of selections.front().
   struct ItemRows {
     std::vector<std::uint32_t> rows;
     std::vector<std::uint32_t> summed;
   };
 
-  std::vector<Piece> pieces;
+  std::vector<Asked> selections;
   std::vector<bool> found;   // a pattern each
   bool is_left_out = false;  // rows would be in a total if the provider were trusted
   // Items that differ in the counter alone share their rows; null: not of this set.

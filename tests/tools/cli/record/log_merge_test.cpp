@@ -109,7 +109,8 @@ TEST_F(CliLogMerge, FailsWhereAnInputIsDamagedAndKeepsTheRest) {
 
 TEST_F(CliLogMerge, RefusesWhatIsNoRecording) {
   record_two_hosts();
-  for (const std::string& other : {file("missing.mbr"), directory_ + "/.."}) {
+  std::filesystem::create_directory(file("empty"));
+  for (const std::string& other : {file("missing.mbr"), file("empty")}) {
     const auto merged =
         run_plainly({"log", "merge", file("web.mbr"), other, "-o", file("both.mbr")});
     EXPECT_NE(merged.code, kExitDone);

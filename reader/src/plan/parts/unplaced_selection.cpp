@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "plan_piece.hpp"
+#include "unplaced_selection.hpp"
 
 #include <algorithm>
 #include <span>
@@ -101,7 +101,7 @@ class RunFinder {
 
 }  // namespace
 
-PieceBuilder::PieceBuilder(const ProviderView& provider, const RegisteredSet& set)
+SelectionBuilder::SelectionBuilder(const ProviderView& provider, const RegisteredSet& set)
     : provider_(provider),
       set_(set),
       groups_(groups_of(*provider.segment, set)),
@@ -110,14 +110,14 @@ PieceBuilder::PieceBuilder(const ProviderView& provider, const RegisteredSet& se
   list_->parts.reserve(set.instances.pieces().size());
 }
 
-const InstancePiece& PieceBuilder::start_part(QueryPlan::PieceRows& rows) const {
+const InstancePiece& SelectionBuilder::start_part(QueryPlan::PieceRows& rows) const {
   const std::size_t index = list_->parts.size();
   rows.piece = set_.instances.pieces()[index];
   rows.first_index = static_cast<std::uint32_t>(index * InstancePiece::kSlots);
   return *rows.piece;
 }
 
-void PieceBuilder::finish_part(std::shared_ptr<QueryPlan::PieceRows> rows) {
+void SelectionBuilder::finish_part(std::shared_ptr<QueryPlan::PieceRows> rows) {
   // They are in the order of their slots. Those of a recording all have a place.
   while (set_.recorded == nullptr && rows->size() != 0 &&
          rows->instance(rows->size() - 1).slot >= slots_) {
@@ -129,13 +129,13 @@ void PieceBuilder::finish_part(std::shared_ptr<QueryPlan::PieceRows> rows) {
   add_known(std::move(rows));
 }
 
-void PieceBuilder::add_known(std::shared_ptr<const QueryPlan::PieceRows> rows) {
+void SelectionBuilder::add_known(std::shared_ptr<const QueryPlan::PieceRows> rows) {
   const std::size_t first_row = list_->size;
   list_->size += rows->size();
   list_->parts.push_back({std::move(rows), first_row});
 }
 
-void PieceBuilder::add_all(const std::vector<std::uint32_t>& instances) {
+void SelectionBuilder::add_all(const std::vector<std::uint32_t>& instances) {
   auto next = instances.begin();
   while (list_->parts.size() < set_.instances.pieces().size()) {
     auto rows = std::make_shared<QueryPlan::PieceRows>();
@@ -148,23 +148,25 @@ void PieceBuilder::add_all(const std::vector<std::uint32_t>& instances) {
   }
 }
 
-std::shared_ptr<PlanPiece> PieceBuilder::finish(std::vector<std::uint32_t> counters) && {
+std::shared_ptr<UnplacedSelection> SelectionBuilder::finish(
+    std::vector<std::uint32_t> counters) && {
   const auto* const record = provider_.segment->at<RegistrationRecord>(set_.registration);
   if (record == nullptr || list_->size == 0) return nullptr;
-  auto piece = std::make_shared<PlanPiece>();
-  piece->membership = &record->membership;
-  piece->word = &record->word;
-  piece->counter_mask = first_word_of(counter_mask_of(*set_.set, counters));
-  piece->counters = std::move(counters);
-  piece->list = std::move(list_);
-  piece->groups = std::move(groups_);
-  return piece;
+  auto selection = std::make_shared<UnplacedSelection>();
+  selection->membership = &record->membership;
+  selection->word = &record->word;
+  selection->counter_mask = first_word_of(counter_mask_of(*set_.set, counters));
+  selection->counters = std::move(counters);
+  selection->list = std::move(list_);
+  selection->groups = std::move(groups_);
+  return selection;
 }
 
-std::shared_ptr<PlanPiece> make_piece(const ProviderView& provider, const RegisteredSet& set,
-                                      const std::vector<std::uint32_t>& instances,
-                                      std::vector<std::uint32_t> counters) {
-  PieceBuilder builder(provider, set);
+std::shared_ptr<UnplacedSelection> make_selection(const ProviderView& provider,
+                                                  const RegisteredSet& set,
+                                                  const std::vector<std::uint32_t>& instances,
+                                                  std::vector<std::uint32_t> counters) {
+  SelectionBuilder builder(provider, set);
   builder.add_all(instances);
   return std::move(builder).finish(std::move(counters));
 }

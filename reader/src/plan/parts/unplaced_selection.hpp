@@ -12,7 +12,7 @@
 namespace meterbank {
 
 // A QueryPlan::Selection before it has its place in a plan.
-struct PlanPiece {
+struct UnplacedSelection {
   std::vector<std::uint32_t> counters;
   std::uint64_t counter_mask = 0;
   bool total = false;
@@ -23,10 +23,10 @@ struct PlanPiece {
 };
 
 // Makes one, part by part.
-class PieceBuilder {
+class SelectionBuilder {
  public:
   // `set` is one of the provider's.
-  PieceBuilder(const ProviderView& provider, const RegisteredSet& set);
+  SelectionBuilder(const ProviderView& provider, const RegisteredSet& set);
 
   // The next part has those of the next piece of the set's instances for which f(instance) is true.
   template <typename F>
@@ -46,7 +46,7 @@ class PieceBuilder {
   void add_all(const std::vector<std::uint32_t>& instances);
 
   // Null: there are no rows. An instance whose slot is in no group has none.
-  [[nodiscard]] std::shared_ptr<PlanPiece> finish(std::vector<std::uint32_t> counters) &&;
+  [[nodiscard]] std::shared_ptr<UnplacedSelection> finish(std::vector<std::uint32_t> counters) &&;
 
  private:
   const InstancePiece& start_part(QueryPlan::PieceRows& rows) const;
@@ -60,9 +60,8 @@ class PieceBuilder {
 };
 
 // Of indexes in RegisteredSet::instances, in rising order; null if none has a row.
-[[nodiscard]] std::shared_ptr<PlanPiece> make_piece(const ProviderView& provider,
-                                                    const RegisteredSet& set,
-                                                    const std::vector<std::uint32_t>& instances,
-                                                    std::vector<std::uint32_t> counters);
+[[nodiscard]] std::shared_ptr<UnplacedSelection> make_selection(
+    const ProviderView& provider, const RegisteredSet& set,
+    const std::vector<std::uint32_t>& instances, std::vector<std::uint32_t> counters);
 
 }  // namespace meterbank
