@@ -161,10 +161,9 @@ InstanceViews AnsweredRows::live_instances() const {
   for (std::uint32_t index = 0; index < slots_.size(); ++index) {
     const Slot& slot = slots_[index];
     if (!slot.is_live) continue;
-    live.add({.name = *slot.name,
-              .generation = slot.generation,
-              .id = slot.id,
-              .slot = index & InstanceView::kSlotMask});
+    live.add(
+        {.generation = slot.generation, .id = slot.id, .slot = index & InstanceView::kSlotMask},
+        slot.name);
   }
   return std::move(live).views();
 }

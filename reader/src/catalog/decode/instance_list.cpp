@@ -54,6 +54,12 @@ void InstanceList::add(InstanceView instance) {
   instances_.push_back(instance);
 }
 
+void InstanceList::add(InstanceView instance, std::shared_ptr<const std::string> name) {
+  instance.name = *name;
+  names_->share(std::move(name));
+  instances_.push_back(instance);
+}
+
 void InstanceList::take_over(std::span<const InstanceView> instances) {
   instances_.insert(instances_.end(), instances.begin(), instances.end());
 }

@@ -13,7 +13,9 @@
 #include <cstddef>
 #include <memory>
 #include <span>
+#include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "meterbank/reader/catalog.hpp"
@@ -24,9 +26,12 @@ namespace meterbank {
 class InstanceNames {
  public:
   [[nodiscard]] std::string_view kept(std::string_view name);
+  // Keeps a name where it lies.
+  void share(std::shared_ptr<const std::string> name) { shared_.push_back(std::move(name)); }
   [[nodiscard]] std::size_t bytes() const noexcept { return bytes_; }
 
  private:
+  std::vector<std::shared_ptr<const std::string>> shared_;
   std::vector<std::unique_ptr<char[]>> blocks_;
   std::size_t block_bytes_ = 0;  // size of the last block
   std::size_t used_ = 0;         // how much of the last block is in use
@@ -44,6 +49,8 @@ class InstanceList {
   void reserve(std::size_t instances) { instances_.reserve(instances); }
   // Copies the name that `instance` points to.
   void add(InstanceView instance);
+  // Sets the name of the instance, and keeps it without a copy.
+  void add(InstanceView instance, std::shared_ptr<const std::string> name);
   // take_over() adds an instance of the list before. leave_out() says that one of them has ended.
   void take_over(const InstanceView& instance) { instances_.push_back(instance); }
   void take_over(std::span<const InstanceView> instances);
