@@ -57,10 +57,11 @@ void RowCursor::start(const Sample* older, const Sample& newer, CookOptions opti
   is_of_one_plan_ = older_ == nullptr || older_->plan == newer_->plan;
   const bool time_passed = newer_time_ns_ > older_time_ns_;
   ticks_ = time_passed ? static_cast<double>(newer_time_ns_ - older_time_ns_) : 0;
-  selection_ = answer_ = next_ = item_ = 0;
+  can_cook_plain_ = is_of_one_plan_ && (older_ == nullptr || time_passed);
+  selection_ = rows_left_ = answer_ = next_ = item_ = 0;
   counters_set_ = nullptr;
   shown_ = nullptr;
-  is_plain_ = false;
+  share_plain();
   const std::shared_ptr<const QueryPlan>& plan = newer_->plan;
   if (!ended_plan_.owner_before(plan) && !plan.owner_before(ended_plan_)) return;
   ended_.clear();
@@ -68,38 +69,49 @@ void RowCursor::start(const Sample* older, const Sample& newer, CookOptions opti
 }
 
 bool RowCursor::next() {
+  if (rows_left_ != 0) {
+    --rows_left_;
+    show(next_row_++);
+    return true;
+  }
+  if (newer_->plan->answers.empty()) return next_of_selections();
   do {
-    const bool found = newer_->plan->answers.empty() ? next_of_selections() : next_of_answers();
-    if (!found) return false;
+    if (!next_of_answers()) return false;
   } while (values() == 0);
   return true;
 }
 
 bool RowCursor::next_of_selections() {
   const QueryPlan& plan = *newer_->plan;
-  for (; selection_ < plan.selections.size(); ++selection_, next_ = 0) {
-    const QueryPlan::Selection& selection = plan.selections[selection_];
-    if (!selection.total) {
-      if (next_ == selection.rows) continue;
-      if (next_ == 0) use_counters_of(selection);
-      show(selection.first_row + next_++);
-      return true;
+  while (selection_ < plan.selections.size()) {
+    const std::size_t number = selection_++;
+    const QueryPlan::Selection& selection = plan.selections[number];
+    if (selection.total) {
+      if (selection.is_first_share && add_up(number)) return true;
+      continue;
     }
-    if (!selection.is_first_share || next_ != 0) continue;
-    ++next_;
-    total_.clear();
-    for (std::size_t index = selection_; index != QueryPlan::kNoShare;) {
-      const QueryPlan::Selection& share = plan.selections[index];
-      use_counters_of(share);
-      for (std::size_t row = 0; row < share.rows; ++row) {
-        add_to_total(share.first_row + row, true);
-      }
-      index = share.next_share;
-    }
-    add_ended(*selection.set->set);
-    if (show_total()) return true;
+    use_counters_of(selection);
+    if (selection.rows == 0 || counters_.empty()) continue;
+    next_row_ = selection.first_row;
+    rows_left_ = selection.rows - 1;
+    show(next_row_++);
+    return true;
   }
   return false;
+}
+
+// The row that is the total of a selection and the shares that follow it.
+bool RowCursor::add_up(std::size_t first_share) {
+  const QueryPlan& plan = *newer_->plan;
+  total_.clear();
+  for (std::size_t index = first_share; index != QueryPlan::kNoShare;) {
+    const QueryPlan::Selection& share = plan.selections[index];
+    use_counters_of(share);
+    for (std::size_t row = 0; row < share.rows; ++row) add_to_total(share.first_row + row, true);
+    index = share.next_share;
+  }
+  add_ended(*plan.selections[first_share].set->set);
+  return show_total();
 }
 
 bool RowCursor::next_of_answers() {
@@ -135,12 +147,32 @@ bool RowCursor::next_of_answer(const ItemAnswer& answer) {
 
 void RowCursor::add_counter(const Counterset& set, std::uint32_t index) {
   const CounterView& counter = set.counters[index];
-  counters_.push_back({&counter, index, plain_formula_of(set, counter), value_mask(counter)});
+  const Formula formula = plain_formula_of(set, counter);
+  const bool is_rate = formula == Formula::kRate;
+  const std::uint64_t mask = value_mask(counter);
+  counters_.push_back({.view = &counter,
+                       .index = index,
+                       .word = counter.word,
+                       .plain_run = formula == Formula::kNone ? 0U : 1U,
+                       .mask = mask,
+                       .subtracted = formula == Formula::kValue ? 0 : mask,
+                       .divisor = is_rate ? ticks_ : 1,
+                       .factor = is_rate ? kTicksPerSecond : 1});
+}
+
+void RowCursor::count_plain_runs() noexcept {
+  std::uint32_t run = 0;
+  for (std::size_t index = counters_.size(); index-- != 0;) {
+    Counter& counter = counters_[index];
+    run = counter.plain_run == 0 ? 0 : run % kPlainTogether + 1;
+    counter.plain_run = run;
+  }
 }
 
 void RowCursor::use_counters_of(const QueryPlan::Selection& selection) {
   counters_.clear();
   for (const std::uint32_t index : selection.counters) add_counter(*selection.set->set, index);
+  count_plain_runs();
 }
 
 // Providers may have declared the set each in their own way.
@@ -155,6 +187,7 @@ void RowCursor::use_counters_of(const ItemAnswer& answer, std::size_t row) {
     const bool is_asked = id == kAnyCounterId ? !is_hidden(counter) : id == counter.id;
     if (is_asked) add_counter(set, index);
   }
+  count_plain_runs();
 }
 
 void RowCursor::show(std::size_t row) {
@@ -189,10 +222,14 @@ void RowCursor::show(std::size_t row) {
   std::size_t before = 0;
   words_before_ = nullptr;
   if (holds && older_rows_.find(place_, row, before)) {
-    place_before_.move_to(before);
-    words_before_ = older_->values.data() + place_before_.first_value();
+    if (is_of_one_plan_) {
+      words_before_ = older_->values.data() + (words_ - newer_->values.data());
+    } else {
+      place_before_.move_to(before);
+      words_before_ = older_->values.data() + place_before_.first_value();
+    }
   }
-  may_cook_plain_ = holds && is_of_one_plan_;
+  may_cook_plain_ = holds && can_cook_plain_;
 }
 
 bool RowCursor::show_total() {
@@ -207,11 +244,12 @@ bool RowCursor::show_total() {
 
 void RowCursor::add_to_total(std::size_t row, bool with_undefined) {
   show(row);
-  for (std::size_t index = 0; index < counters_.size(); ++index) {
-    const CounterView& counter = *counters_[index].view;
-    if (!with_undefined && counter.aggregate == kAggregateUndefined) continue;
-    cook(index);
-    total_.add(value_);
+  for (std::size_t index = 0; index < counters_.size();) {
+    const std::span<const Value> cooked = cook_from(index);
+    for (const Value& value : cooked) {
+      if (with_undefined || value.counter->aggregate != kAggregateUndefined) total_.add(value);
+    }
+    index += cooked.size();
   }
 }
 
@@ -229,9 +267,11 @@ void RowCursor::add_ended(const Counterset& set) {
   }
 }
 
-void RowCursor::cook_in_full(std::size_t index) {
-  is_plain_ = false;
-  if (is_total_) return total_.give(index, value_);
+std::span<const Value> RowCursor::cook_in_full(std::size_t index) {
+  if (is_total_) {
+    total_.give(index, value_);
+    return {&value_, 1};
+  }
   const Counter& shown = counters_[index];
   const std::uint32_t at = shown.index;
   const Counterset& set = row_.set();
@@ -239,27 +279,43 @@ void RowCursor::cook_in_full(std::size_t index) {
   value_ = Value();
   value_.row = &row_;
   value_.counter = &counter;
-  if (!holds_values(row_.status)) return;
+  if (!holds_values(row_.status)) return {&value_, 1};
   value_.raw = raw_of(words_, newer_time_ns_, set, counter);
   const bool has_older = words_before_ != nullptr;
   value_.cooked = has_older ? cook_pair(counter, at)
                             : meterbank::cook(counter.type, nullptr, value_.raw, options_);
-  if (counter.form == ValueForm::kUnsigned && !counter.timed) return;
-  add_form({words_, set.form.words}, has_older ? older_words(counter, at) : Words(), room_, value_);
+  if (counter.form != ValueForm::kUnsigned || counter.timed) {
+    const Words before = has_older ? older_words(counter, at) : Words();
+    add_form({words_, set.form.words}, before, room_, value_);
+  }
+  return {&value_, 1};
 }
 
 // What plain values of one sample have in common.
 void RowCursor::share_plain() noexcept {
-  is_plain_ = true;
-  value_ = Value();
-  value_.row = &row_;
-  value_.raw = unlinked(newer_time_ns_);
+  Value shared;
+  shared.row = &row_;
+  shared.raw = unlinked(newer_time_ns_);
+  plain_.fill(shared);
+}
+
+std::span<const Value> RowCursor::cook_first(std::size_t index, std::size_t count) noexcept {
+  for (std::size_t at = 0; at < count; ++at) {
+    const Counter& counter = counters_[index + at];
+    Value& value = plain_[at];
+    value.counter = counter.view;
+    value.raw.value = words_[counter.word] & counter.mask;
+    const bool is_value = counter.subtracted == 0;
+    value.cooked = {is_value ? static_cast<double>(value.raw.value) : 0,
+                    is_value ? CookStatus::kNew : CookStatus::kFirstSample};
+  }
+  return {plain_.data(), count};
 }
 
 // Of the same counter of the same life in the older sample; empty: there are none.
 Words RowCursor::older_words(const CounterView& counter, std::uint32_t index) const noexcept {
-  if (place_before_.instance().generation != row_.instance->generation) return {};
-  const Counterset& old_set = *place_before_.selection().set->set;
+  if (place_before().instance().generation != row_.instance->generation) return {};
+  const Counterset& old_set = *place_before().selection().set->set;
   if (index >= old_set.counters.size()) return {};
   const CounterView& known = old_set.counters[index];
   const bool is_same = known.form == counter.form && known.more == counter.more &&
@@ -268,13 +324,13 @@ Words RowCursor::older_words(const CounterView& counter, std::uint32_t index) co
 }
 
 CookedValue RowCursor::cook_pair(const CounterView& counter, std::uint32_t index) const {
-  const InstanceView& old_instance = place_before_.instance();
+  const InstanceView& old_instance = place_before().instance();
   if (old_instance.generation != row_.instance->generation) {
     const bool is_anew = is_same_identity(row_.set(), old_instance, *row_.instance);
     if (is_anew && needs_two_samples(counter.type)) return {0, CookStatus::kReset};
     return meterbank::cook(counter.type, nullptr, value_.raw, options_);
   }
-  const Counterset& old_set = *place_before_.selection().set->set;
+  const Counterset& old_set = *place_before().selection().set->set;
   if (index >= old_set.counters.size() || old_set.counters[index].type != counter.type) {
     return {0, CookStatus::kTypeChanged};
   }

@@ -4,9 +4,11 @@
 // asked for. Keeps its memory from iteration to iteration.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <vector>
 
 #include "../plan/query_plan.hpp"
@@ -19,6 +21,9 @@ namespace meterbank {
 
 class RowCursor {
  public:
+  // Plain numbers are independent of each other: the processor works on several at a time.
+  static constexpr std::size_t kPlainTogether = 8;
+
   // Memory for the counters of any row of the plan.
   void reserve(const QueryPlan& plan);
   // Before the first row. Precondition: the newer sample has a plan; the older one has, or is null.
@@ -33,27 +38,31 @@ class RowCursor {
   [[nodiscard]] std::size_t values() const noexcept {
     return is_total_ ? total_.size() : counters_.size();
   }
-  // Cooks a value of the row.
-  void cook(std::size_t index) {
-    const bool is_plain = may_cook_plain_ && counters_[index].plain != Formula::kNone;
-    return is_plain ? cook_plain(counters_[index]) : cook_in_full(index);
+  // Precondition: the row has a value at `index`. Cooks values of the row from `index` on: one, or
+  // several if they are plain. They stay until the next call.
+  [[nodiscard]] std::span<const Value> cook_from(std::size_t index) {
+    const std::size_t plain = may_cook_plain_ ? counters_[index].plain_run : 0;
+    return plain == 0 ? cook_in_full(index) : cook_plain(index, plain);
   }
-  [[nodiscard]] const Value& value() const noexcept { return value_; }
 
  private:
   // A counter of the rows that follow, with what each value of it would look up again.
   struct Counter {
     const CounterView* view;
     std::uint32_t index;  // in Counterset::counters
-    // kValue, kDelta or kRate if the counter is plain: an unsigned number that is_unlinked(). Else
-    // kNone.
-    Formula plain;
-    std::uint64_t mask;  // value_mask()
+    std::uint32_t word;   // in the row
+    // Plain counters from here on, as many as are cooked together: unsigned numbers that are
+    // is_unlinked(), of kValue, kDelta or kRate. 0: this one is not plain.
+    std::uint32_t plain_run;
+    std::uint64_t mask;        // value_mask()
+    std::uint64_t subtracted;  // of the older value: zero if the formula takes the newer one alone
+    double divisor, factor;    // make a value of the difference, in this order
   };
 
   [[nodiscard]] bool next_of_selections();
   [[nodiscard]] bool next_of_answers();
   [[nodiscard]] bool next_of_answer(const ItemAnswer& answer);
+  [[nodiscard]] bool add_up(std::size_t first_share);
   void show(std::size_t row);
   [[nodiscard]] bool show_total();
   void add_to_total(std::size_t row, bool with_undefined);
@@ -62,9 +71,14 @@ class RowCursor {
   void use_counters_of(const QueryPlan::Selection& selection);
   void use_counters_of(const ItemAnswer& answer, std::size_t row);
   void share_plain() noexcept;
-  void cook_plain(const Counter& counter) noexcept;
-  [[nodiscard]] CookedValue cooked_plain(const Counter& counter, std::uint64_t now) const noexcept;
-  void cook_in_full(std::size_t index);
+  void count_plain_runs() noexcept;
+  [[nodiscard]] std::span<const Value> cook_plain(std::size_t index, std::size_t count) noexcept;
+  // Without an older row.
+  [[nodiscard]] std::span<const Value> cook_first(std::size_t index, std::size_t count) noexcept;
+  [[nodiscard]] std::span<const Value> cook_in_full(std::size_t index);
+  [[nodiscard]] const RowPlace& place_before() const noexcept {
+    return is_of_one_plan_ ? place_ : place_before_;
+  }
   [[nodiscard]] Words older_words(const CounterView& counter, std::uint32_t index) const noexcept;
   [[nodiscard]] CookedValue cook_pair(const CounterView& counter, std::uint32_t index) const;
 
@@ -81,10 +95,12 @@ class RowCursor {
   CookOptions options_;
   OlderRows older_rows_;
 
-  // The place in the plan: a selection and a row of it, or an answer and what it has.
-  std::size_t selection_ = 0, answer_ = 0;
-  std::size_t next_ = 0;  // row of the selection, or of the answer
-  std::size_t item_ = 0;  // that the answer is about
+  // Where the next row is: the rest of a selection and the selection after it, or what an answer
+  // has left.
+  std::size_t next_row_ = 0, rows_left_ = 0;
+  std::size_t selection_ = 0;
+  std::size_t answer_ = 0, next_ = 0;  // an answer, and a row of it
+  std::size_t item_ = 0;               // that the answer is about
   // Those of the selection, or of the answer in the set.
   std::vector<Counter> counters_;
   const Counterset* counters_set_ = nullptr;
@@ -95,43 +111,42 @@ class RowCursor {
   bool is_total_ = false;
   const std::uint64_t* words_ = nullptr;         // those of row_
   const std::uint64_t* words_before_ = nullptr;  // of the same row in the older sample; null: none
-  RowPlace place_before_;                        // where that row is, if there is one
-  // Both samples have the same plan, or there is one sample. Then each row is of the same life in
-  // both, and each counter of the same type.
+  RowPlace place_before_;  // where that row is, if there is one and the plans differ
+  // Both samples have the same plan, or there is one sample. Then each row is of the same life and
+  // at the same place in both, and each counter of the same type.
   bool is_of_one_plan_ = false;
-  double ticks_ = 0;  // between the samples, of the performance clock; 0: no time passed
-  Value value_;
-  bool may_cook_plain_ = false;  // the plain counters of the row
-  bool is_plain_ = false;        // value_ has what share_plain() writes
+  double ticks_ = 0;             // between the samples, of the performance clock; 0: no time passed
+  Value value_;                  // that was cooked in full
+  bool can_cook_plain_ = false;  // of rows that hold values
+  bool may_cook_plain_ = false;  // of the row
+  // Cooked together. Those of one iteration differ in their counters, numbers and statuses alone.
+  std::array<Value, kPlainTogether> plain_;
   FormRoom room_;
   Total total_;
   std::weak_ptr<const QueryPlan> ended_plan_;  // that the next are of
   std::vector<EndedOfSet> ended_;
 };
 
-inline void RowCursor::cook_plain(const Counter& counter) noexcept {
-  if (!is_plain_) share_plain();
-  value_.counter = counter.view;
-  value_.raw.value = words_[counter.view->word] & counter.mask;
-  value_.cooked = cooked_plain(counter, value_.raw.value);
-}
-
-// The result of cook(), by the three formulas that need no more than this.
-inline CookedValue RowCursor::cooked_plain(const Counter& counter,
-                                           std::uint64_t now) const noexcept {
-  if (words_before_ == nullptr) {
-    if (counter.plain != Formula::kValue) return {0, CookStatus::kFirstSample};
-    return {static_cast<double>(now), CookStatus::kNew};
+// The result of cook(), by the three formulas that need no more than this: one for all, since a
+// number divided by one and times one is itself. Precondition: time passed.
+inline std::span<const Value> RowCursor::cook_plain(std::size_t index, std::size_t count) noexcept {
+  if (words_before_ == nullptr) return cook_first(index, count);
+  const Counter* counter = &counters_[index];
+  for (Value& value : std::span(plain_).first(count)) {
+    const std::uint64_t now = words_[counter->word] & counter->mask;
+    const std::uint64_t before = words_before_[counter->word] & counter->mask;
+    const std::uint64_t difference = (now - (before & counter->subtracted)) & counter->mask;
+    value.counter = counter->view;
+    value.raw.value = now;
+    if (now < before && counter->subtracted == ~std::uint64_t{0}) [[unlikely]] {
+      value.cooked = {0, CookStatus::kReset};
+    } else {
+      value.cooked.value = static_cast<double>(difference) / counter->divisor * counter->factor;
+      value.cooked.status = now == before ? CookStatus::kUnchanged : CookStatus::kNew;
+    }
+    ++counter;
   }
-  const std::uint64_t before = words_before_[counter.view->word] & counter.mask;
-  const CookStatus status = now == before ? CookStatus::kUnchanged : CookStatus::kNew;
-  if (counter.plain == Formula::kValue) return {static_cast<double>(now), status};
-  const bool wraps = counter.mask != ~std::uint64_t{0};
-  if (now < before && !wraps) return {0, CookStatus::kReset};
-  const auto difference = static_cast<double>((now - before) & counter.mask);
-  if (counter.plain == Formula::kDelta) return {difference, status};
-  if (ticks_ == 0) return {0, CookStatus::kNegativeTime};
-  return {difference / ticks_ * kTicksPerSecond, status};
+  return {plain_.data(), count};
 }
 
 }  // namespace meterbank

@@ -2,6 +2,7 @@
 //
 // Iterating over a sample. The cursor is lent by the sample, so that its memory is used again; an
 // iteration inside another one, or over a copy, makes a cursor of its own.
+#include <span>
 #include <utility>
 
 #include "meterbank/reader/sample.hpp"
@@ -61,14 +62,15 @@ Row::Iterator Row::begin() const { return Iterator(source_.cursor); }
 
 Row::Iterator::Iterator(RowCursor* cursor) : cursor_(cursor) {
   if (cursor == nullptr) return;
-  value_ = &cursor->value();
   count_ = cursor->values();
-  if (count_ != 0) cursor->cook(0);
+  if (count_ != 0) cook_more();
 }
 
-Row::Iterator& Row::Iterator::operator++() {
-  if (++index_ != count_) cursor_->cook(index_);
-  return *this;
+void Row::Iterator::cook_more() {
+  const std::span<const Value> cooked = cursor_->cook_from(next_);
+  value_ = cooked.data();
+  cooked_end_ = value_ + cooked.size();
+  next_ += cooked.size();
 }
 
 }  // namespace meterbank

@@ -138,5 +138,44 @@ TEST_F(PlainValues, AreRightBehindARowOfTheTotal) {
                                              "last 4.000000"}));
 }
 
+// More plain counters than are cooked together, in two runs with another counter between them.
+TEST_F(PlainValues, AreEachOfItsOwnCounterInARowOfMany) {
+  constexpr std::size_t kMany = 27, kOther = 17;
+  std::vector<std::string> names;
+  for (std::size_t index = 0; index < kMany; ++index) names.push_back("m" + std::to_string(index));
+  std::vector<CounterSpec> counters;
+  for (std::size_t index = 0; index < kMany; ++index) {
+    const CounterType type = index == kOther  ? CounterType::kTimer
+                             : index % 3 == 0 ? CounterType::kLargeRawCount
+                                              : CounterType::kBulkCount;
+    counters.push_back({.id = static_cast<std::uint32_t>(index + 1),
+                        .name = names[index],
+                        .symbol = names[index],
+                        .type = type});
+  }
+  const Registration set = *provider_.add({.name = "Many", .symbol = "many", .counters = counters});
+  Instance row = *set.create_instance("row");
+  const Catalog catalog = *Catalog::open({.directory = directory_.path()});
+  Query query = *Query::compile(catalog, {{"many/row/*"}});
+  Sample older, newer;
+  for (std::size_t index = 0; index < kMany; ++index) row.set(index, 1'000);
+  query.collect(older, {.monotonic_ns = 1'000'000'000});
+  for (std::size_t index = 0; index < kMany; ++index) row.set(index, 1'000 + index);
+  query.collect(newer, {.monotonic_ns = 2'000'000'000});
+  std::size_t at = 0;
+  for (const Row& each : newer.since(older)) {
+    for (const Value& value : each) {
+      EXPECT_EQ(value.name(), names[at]);
+      EXPECT_EQ(value.raw.value, 1'000 + at);
+      const RawValue before{.value = 1'000, .time_ns = 1'000'000'000};
+      const CookedValue expected = cook(value.kind(), &before, value.raw);
+      EXPECT_EQ(value.cooked.value, expected.value) << at;
+      EXPECT_EQ(value.cooked.status, expected.status) << at;
+      ++at;
+    }
+  }
+  EXPECT_EQ(at, kMany);
+}
+
 }  // namespace
 }  // namespace meterbank

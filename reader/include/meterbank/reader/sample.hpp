@@ -183,7 +183,8 @@ struct Value {
   [[nodiscard]] std::string short_path() const;
 };
 
-// Each value is cooked when the iterator reaches it. Iterators of one row share that value.
+// Values are cooked as the iterator reaches them, plain numbers a few at a time. Iterators of one
+// row share their values.
 class Row::Iterator {
  public:
   using value_type = Value;
@@ -195,17 +196,28 @@ class Row::Iterator {
 
   [[nodiscard]] const Value& operator*() const noexcept { return *value_; }
   [[nodiscard]] const Value* operator->() const noexcept { return value_; }
-  Iterator& operator++();
+  Iterator& operator++() {
+    if (++value_ != cooked_end_) return *this;
+    if (next_ == count_) {
+      value_ = nullptr;
+    } else {
+      cook_more();
+    }
+    return *this;
+  }
   void operator++(int) { ++*this; }
   friend bool operator==(const Iterator& left, std::default_sentinel_t /*end*/) noexcept {
-    return left.index_ == left.count_;
+    return left.value_ == nullptr;
   }
 
  private:
+  void cook_more();
+
   RowCursor* cursor_ = nullptr;
-  const Value* value_ = nullptr;
-  std::size_t index_ = 0;
-  std::size_t count_ = 0;
+  const Value* value_ = nullptr;  // null: at the end
+  const Value* cooked_end_ = nullptr;
+  std::size_t next_ = 0;   // value of the row after the cooked ones
+  std::size_t count_ = 0;  // values of the row
 };
 
 // The rows of a sample, in the order of the query: selection by selection, or item by item, and
