@@ -29,11 +29,15 @@ class Peers {
     const Move& move = moves_[peer % kNumbers];  // that of kNone never moved
     return move.tick == tick_ ? &move.difference : nullptr;
   }
+  // A hint that add() will be called for the difference: what it reads lies anywhere.
+  void prefetch(std::uint64_t difference) const noexcept {
+    __builtin_prefetch(&moves_[by_difference_[place_of(difference)] % kNumbers]);
+  }
   // Keeps the difference of a word. Returns another word that moved alike in this tick, or kNone.
   // A word without a number gets one.
   Number add(Number& word, std::uint64_t difference) noexcept {
     if (word == kNone) word = next();
-    Number& latest = by_difference_[difference * kHash >> (64 - kHashBits)];
+    Number& latest = by_difference_[place_of(difference)];
     const Move& other = moves_[latest % kNumbers];
     const bool is_alike = ((other.tick ^ tick_) | (other.difference ^ difference)) == 0;
     const Number alike = is_alike ? latest : kNone;
@@ -43,6 +47,9 @@ class Peers {
   }
 
  private:
+  static std::size_t place_of(std::uint64_t difference) noexcept {
+    return difference * kHash >> (64 - kHashBits);
+  }
   Number next() noexcept {
     const Number number = next_;
     next_ = static_cast<Number>(next_ + 1 < kNumbers ? next_ + 1 : 1);

@@ -104,6 +104,11 @@ class RowModels {
   template <typename Bits>
   void group_words(Bits& bits, std::span<const Column> columns, const std::uint64_t* words,
                    RowHistory& history, std::size_t begin, std::size_t end) {
+    if constexpr (Bits::kEncodes) {
+      for (std::size_t place = begin; place < end; ++place) {
+        peers_.prefetch(words[place] - history.last_[place]);
+      }
+    }
     bool moved = false;
     for (std::size_t place = begin; place < end; ++place) {
       std::uint64_t& last = history.last_[place];
