@@ -57,6 +57,45 @@ std::vector<std::string> lines_of_file(const std::string& path) {
   return lines;
 }
 
+// Each moment with its sets and instances, and how many rows of it hold values.
+struct Directory {
+  std::vector<std::string> moments;
+  std::size_t rows_with_values = 0;
+};
+Directory directory_of(recording::Recording& recording) {
+  Directory directory;
+  Query query = *Query::compile(recording.catalog(), {});
+  Sample sample;
+  while (recording.next()) {
+    static_cast<void>(query.update(recording.catalog()));
+    query.collect(sample, recording.time());
+    std::string moment = std::to_string(recording.time().realtime_ns);
+    for (const SelectedSet& set : sample.selected()) {
+      moment += '\n' + set.provider().label() + ' ' + set.set().name;
+      for (std::size_t number = 0; number < set.instances(); ++number) {
+        moment += ' ' + std::string(set.instance(number).name);
+      }
+    }
+    directory.moments.push_back(std::move(moment));
+    const auto statuses = sample.statuses();
+    directory.rows_with_values +=
+        static_cast<std::size_t>(std::count_if(statuses.begin(), statuses.end(), holds_values));
+  }
+  return directory;
+}
+
+TEST(GoldenRecording, HasTheSameSetsAndInstancesWithoutItsValues) {
+  auto whole = recording::Recording::open(kFolder + "/v1.mbr");
+  auto without = recording::Recording::open(kFolder + "/v1.mbr");
+  without->leave_values_out();
+  const Directory expected = directory_of(*whole), found = directory_of(*without);
+  EXPECT_GT(expected.moments.size(), 10U);
+  EXPECT_EQ(found.moments, expected.moments);
+  EXPECT_GT(expected.rows_with_values, 100U);
+  EXPECT_EQ(found.rows_with_values, 0U);
+  EXPECT_TRUE(without->damages().empty());
+}
+
 TEST(GoldenRecording, OfFormat1IsReadAsItWas) {
   const auto expected = stored_lines();
   const auto lines = lines_of_file(kFolder + "/v1.mbr");

@@ -66,6 +66,7 @@ Result<Patterns> matched_later(const SelectionOptions& options, const Patterns& 
   if (missing.empty()) return Patterns();
   auto log = recording::Recording::open(options.log.path, catalog_options(options));
   if (!log) return tl::make_unexpected(std::move(log.error()));
+  log->leave_values_out();
   if (!log->seek(range.from_ns) && !log->next()) return Patterns();
   auto query = Query::compile(log->catalog(), patterns, options.excluded);
   if (!query) return tl::make_unexpected(std::move(query.error()));

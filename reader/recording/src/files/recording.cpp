@@ -291,6 +291,7 @@ void Recording::State::restore() {
 }
 
 bool Recording::next() { return state_->show_next(); }
+void Recording::leave_values_out() noexcept { state_->ticks.leave_values_out(); }
 
 // ---- Seeking ------------------------------------------------------------------------------------
 

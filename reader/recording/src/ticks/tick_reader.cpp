@@ -330,6 +330,7 @@ void TickReader::forget_rows() noexcept {
 }
 
 bool TickReader::decode_rows(std::span<const std::byte> bytes) {
+  if (!has_values_) return true;
   decoder_.begin_tick(bytes);
   for (auto& [index, set] : sets_) {
     const bool is_due = set.rate != kNoRate && (due_ >> set.rate & 1U) != 0;

@@ -52,6 +52,8 @@ class TickReader {
   // frame. Errors: kCorrupt, kLimit.
   Result<void> take_key(ByteReader payload, const ReadSchemas& schemas, const Guid& recorder);
   Result<void> take_tick(ByteReader payload, const ReadSchemas& schemas);
+  // From now on the directory alone is read. Precondition: nothing was taken.
+  void leave_values_out() noexcept { has_values_ = false; }
   // Whether a tick can be taken.
   [[nodiscard]] bool is_whole() const noexcept { return is_whole_; }
   void lose() noexcept { is_whole_ = false; }
@@ -117,6 +119,7 @@ class TickReader {
   void decode_row(Set& set, Row& row);
 
   Replay* replay_;
+  bool has_values_ = true;
   std::map<std::uint64_t, Provider> providers_;  // by index
   std::map<std::uint64_t, Set> sets_;
   std::map<CatalogKey, std::uint64_t> rates_;  // of the sets

@@ -75,6 +75,9 @@ class Recording {
   [[nodiscard]] Timestamp first() const noexcept;
   [[nodiscard]] Timestamp last() const noexcept;
 
+  // From now on moments have their providers, sets and instances and no values: rows are kBusy.
+  // Values are most of what there is to decode. Precondition: no moment was shown yet.
+  void leave_values_out() noexcept;
   // Shows the last moment at or before this time (CLOCK_REALTIME), of several the last in the
   // recording. False: there is none, and nothing has changed.
   [[nodiscard]] bool seek(std::uint64_t realtime_ns);
