@@ -57,7 +57,7 @@ void RowCursor::start(const Sample* older, const Sample& newer, CookOptions opti
   is_of_one_plan_ = older_ == nullptr || older_->plan == newer_->plan;
   const bool time_passed = newer_time_ns_ > older_time_ns_;
   ticks_ = time_passed ? static_cast<double>(newer_time_ns_ - older_time_ns_) : 0;
-  can_cook_plain_ = is_of_one_plan_ && (older_ == nullptr || time_passed);
+  samples_allow_plain_ = is_of_one_plan_ && (older_ == nullptr || time_passed);
   selection_ = rows_left_ = answer_ = next_ = item_ = 0;
   counters_set_ = nullptr;
   shown_ = nullptr;
@@ -229,7 +229,7 @@ void RowCursor::show(std::size_t row) {
       words_before_ = older_->values.data() + place_before_.first_value();
     }
   }
-  may_cook_plain_ = holds && can_cook_plain_;
+  may_cook_plain_ = holds && samples_allow_plain_;
 }
 
 bool RowCursor::show_total() {

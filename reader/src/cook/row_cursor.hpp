@@ -115,10 +115,10 @@ class RowCursor {
   // Both samples have the same plan, or there is one sample. Then each row is of the same life and
   // at the same place in both, and each counter of the same type.
   bool is_of_one_plan_ = false;
-  double ticks_ = 0;             // between the samples, of the performance clock; 0: no time passed
-  Value value_;                  // that was cooked in full
-  bool can_cook_plain_ = false;  // of rows that hold values
-  bool may_cook_plain_ = false;  // of the row
+  double ticks_ = 0;  // between the samples, of the performance clock; 0: no time passed
+  Value value_;       // that was cooked in full
+  bool samples_allow_plain_ = false;  // cook_plain(), of rows that hold values
+  bool may_cook_plain_ = false;       // of the row
   // Cooked together. Those of one iteration differ in their counters, numbers and statuses alone.
   std::array<Value, kPlainTogether> plain_;
   FormRoom room_;
