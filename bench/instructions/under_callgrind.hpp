@@ -23,9 +23,9 @@ class CallgrindCounts {
   // fails; then standard error says so.
   explicit CallgrindCounts(const std::vector<std::string>& groups);
 
-  // Returns the count of the row with this name. If there is no such row, returns that of the only
-  // row of the group whose name differs in its numbers alone, because tiny inputs have other sizes.
-  // Returns nothing if there is no such row either, or several.
+  // Returns the instructions of the row with this name. Tiny inputs have other sizes, so if no row
+  // has the name, this looks for names that differ only in their numbers. It returns the
+  // instructions of that row if there is exactly one, and otherwise nothing.
   [[nodiscard]] std::optional<double> of(std::string_view group, std::string_view name) const;
 
  private:

@@ -104,6 +104,35 @@ TEST_F(QueryItems, AnswerInTheirOwnOrderEachWithItsIndex) {
                    "1: a demo_orders/us/queue_depth=2", "2: a demo_orders/eu/accepted=0"}));
 }
 
+// Plain counters are cooked several at a time, also if one of them has no part in the total.
+TEST_F(QueryItems, LeaveCountersWithoutAnAggregateOutOfTotals) {
+  static constexpr std::array kCounters{
+      CounterSpec{.id = 1,
+                  .name = "Hits",
+                  .symbol = "hits",
+                  .type = CounterType::kLargeRawCount,
+                  .aggregate = kAggregateSum},
+      CounterSpec{.id = 2, .name = "Port", .symbol = "port", .type = CounterType::kLargeRawCount},
+      CounterSpec{.id = 3,
+                  .name = "Misses",
+                  .symbol = "misses",
+                  .type = CounterType::kLargeRawCount,
+                  .aggregate = kAggregateSum}};
+  constexpr CountersetSpec kServers{.name = "Servers",
+                                    .symbol = "servers",
+                                    .guid = "{33333333-2222-3333-4444-555555555555}"_guid,
+                                    .instances = InstanceKind::kMultipleAggregate,
+                                    .counters = kCounters};
+  const Registration set = start("a", kServers);
+  Instance one = *set.create_instance("one"), two = *set.create_instance("two");
+  for (const std::uint64_t counter : {0U, 1U, 2U}) {
+    one.set(counter, 10 + counter);
+    two.set(counter, 20 + counter);
+  }
+  const QueryItem total{kServers.guid, std::string(kTotalName), kAnyInstanceId, kAnyCounterId};
+  EXPECT_EQ(look({total}), (Lines{"0: a servers/_Total/hits=30", "0: a servers/_Total/misses=34"}));
+}
+
 TEST_F(QueryItems, AnswerTwiceIfRequestedTwice) {
   Registration set = start("a");
   Instance eu = *set.create_instance("eu");

@@ -57,7 +57,6 @@ void RowCursor::start(const Sample* older, const Sample& newer, CookOptions opti
   is_of_one_plan_ = older_ == nullptr || older_->plan == newer_->plan;
   const bool time_passed = newer_time_ns_ > older_time_ns_;
   ticks_ = time_passed ? static_cast<double>(newer_time_ns_ - older_time_ns_) : 0;
-  samples_allow_plain_ = is_of_one_plan_ && (older_ == nullptr || time_passed);
   selection_ = rows_left_ = answer_ = next_ = item_ = 0;
   counters_set_ = nullptr;
   shown_ = nullptr;
@@ -155,7 +154,7 @@ void RowCursor::add_counter(const Counterset& set, std::uint32_t index) {
                        .word = counter.word,
                        .plain_run = formula == Formula::kNone ? 0U : 1U,
                        .mask = mask,
-                       .subtracted = formula == Formula::kValue ? 0 : mask,
+                       .mask_before = formula == Formula::kValue ? 0 : mask,
                        .divisor = is_rate ? ticks_ : 1,
                        .factor = is_rate ? kTicksPerSecond : 1});
 }
@@ -229,7 +228,7 @@ void RowCursor::show(std::size_t row) {
       words_before_ = older_->values.data() + place_before_.first_value();
     }
   }
-  may_cook_plain_ = holds && samples_allow_plain_;
+  may_cook_plain_ = holds && is_of_one_plan_ && (older_ == nullptr || ticks_ != 0);
 }
 
 bool RowCursor::show_total() {
@@ -243,11 +242,18 @@ bool RowCursor::show_total() {
 }
 
 void RowCursor::add_to_total(std::size_t row, bool with_undefined) {
+  const auto is_wanted = [with_undefined](const CounterView& counter) {
+    return with_undefined || counter.aggregate != kAggregateUndefined;
+  };
   show(row);
   for (std::size_t index = 0; index < counters_.size();) {
+    if (!is_wanted(*counters_[index].view)) {  // it may be a distribution, which takes long
+      ++index;
+      continue;
+    }
     const std::span<const Value> cooked = cook_from(index);
     for (const Value& value : cooked) {
-      if (with_undefined || value.counter->aggregate != kAggregateUndefined) total_.add(value);
+      if (is_wanted(*value.counter)) total_.add(value);
     }
     index += cooked.size();
   }
@@ -293,10 +299,10 @@ std::span<const Value> RowCursor::cook_in_full(std::size_t index) {
 
 // What plain values of one sample have in common.
 void RowCursor::share_plain() noexcept {
-  Value shared;
-  shared.row = &row_;
-  shared.raw = unlinked(newer_time_ns_);
-  plain_.fill(shared);
+  for (Value& value : plain_) {
+    value.row = &row_;
+    value.raw = unlinked(newer_time_ns_);
+  }
 }
 
 std::span<const Value> RowCursor::cook_first(std::size_t index, std::size_t count) noexcept {
@@ -305,7 +311,7 @@ std::span<const Value> RowCursor::cook_first(std::size_t index, std::size_t coun
     Value& value = plain_[at];
     value.counter = counter.view;
     value.raw.value = words_[counter.word] & counter.mask;
-    const bool is_value = counter.subtracted == 0;
+    const bool is_value = counter.mask_before == 0;
     value.cooked = {is_value ? static_cast<double>(value.raw.value) : 0,
                     is_value ? CookStatus::kNew : CookStatus::kFirstSample};
   }

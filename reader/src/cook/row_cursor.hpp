@@ -54,9 +54,9 @@ class RowCursor {
     // Plain counters from here on, as many as are cooked together: unsigned numbers that are
     // is_unlinked(), of kValue, kDelta or kRate. 0: this one is not plain.
     std::uint32_t plain_run;
-    std::uint64_t mask;        // value_mask()
-    std::uint64_t subtracted;  // of the older value: zero if the formula takes the newer one alone
-    double divisor, factor;    // make a value of the difference, in this order
+    std::uint64_t mask;         // value_mask()
+    std::uint64_t mask_before;  // of the older value; zero if that has no part in the result
+    double divisor, factor;  // the difference is divided by the one, then multiplied by the other
   };
 
   [[nodiscard]] bool next_of_selections();
@@ -115,11 +115,10 @@ class RowCursor {
   // Both samples have the same plan, or there is one sample. Then each row is of the same life and
   // at the same place in both, and each counter of the same type.
   bool is_of_one_plan_ = false;
-  double ticks_ = 0;  // between the samples, of the performance clock; 0: no time passed
-  Value value_;       // that was cooked in full
-  bool samples_allow_plain_ = false;  // cook_plain(), of rows that hold values
-  bool may_cook_plain_ = false;       // of the row
-  // Cooked together. Those of one iteration differ in their counters, numbers and statuses alone.
+  double ticks_ = 0;             // between the samples, of the performance clock; 0: no time passed
+  Value value_;                  // that was cooked in full
+  bool may_cook_plain_ = false;  // whether cook_plain() is right for row_
+  // Values that are cooked together. share_plain() writes what all of them have in common.
   std::array<Value, kPlainTogether> plain_;
   FormRoom room_;
   Total total_;
@@ -135,10 +134,10 @@ inline std::span<const Value> RowCursor::cook_plain(std::size_t index, std::size
   for (Value& value : std::span(plain_).first(count)) {
     const std::uint64_t now = words_[counter->word] & counter->mask;
     const std::uint64_t before = words_before_[counter->word] & counter->mask;
-    const std::uint64_t difference = (now - (before & counter->subtracted)) & counter->mask;
+    const std::uint64_t difference = (now - (before & counter->mask_before)) & counter->mask;
     value.counter = counter->view;
     value.raw.value = now;
-    if (now < before && counter->subtracted == ~std::uint64_t{0}) [[unlikely]] {
+    if (now < before && counter->mask_before == ~std::uint64_t{0}) [[unlikely]] {
       value.cooked = {0, CookStatus::kReset};
     } else {
       value.cooked.value = static_cast<double>(difference) / counter->divisor * counter->factor;

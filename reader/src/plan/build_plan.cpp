@@ -24,7 +24,7 @@ struct Source : QueryParts::Registered {
   std::shared_ptr<const PlanPart> nearly;  // the same, but for instances that have changed
   Numbered numbered;
   SetDescriptions::Place description;
-  std::size_t first_row = 0;  // of its first selection
+  std::size_t first_row = 0;  // where its first selection begins in the plan
   // Of rows that were asked for: what came of it, and the provider's own registration word.
   const SharedWord* answered = nullptr;
   const SharedWord* word = nullptr;

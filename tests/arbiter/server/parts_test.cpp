@@ -16,10 +16,10 @@
 #include "arbiter/server/client/process_table.hpp"
 #include "arbiter/server/run.hpp"
 #include "arbiter/server/system/journal.hpp"
-#include "service/supervisor.hpp"
 #include "arbiter/server/upgrade/saved_server.hpp"
 #include "meterbank/base/peer_process.hpp"
 #include "pmud_process.hpp"
+#include "service/supervisor.hpp"
 
 namespace meterbank::arbiter {
 namespace {
@@ -33,13 +33,6 @@ JournalRecord record(Kind kind, pmu::Token token, std::uint32_t epoch = 5) {
   made.token = token;
   made.epoch = epoch;
   return made;
-}
-
-TEST(PmudChecksum, IsThatOfRfc3720) {
-  std::array<std::byte, 32> bytes{};
-  EXPECT_EQ(crc32c(bytes), 0x8a9136aaU);
-  bytes.fill(std::byte{0xff});
-  EXPECT_EQ(crc32c(bytes), 0x62a8ab43U);
 }
 
 TEST(PmudJournal, GivesTheNextArbiterHeldLeasesAndTheEpoch) {

@@ -24,7 +24,7 @@ class LivePieces {
 
   InstanceViews before_;
   bool are_known_ = true;  // all pieces so far are those of the list before
-  InstanceList list_;      // of the piece that is being read
+  InstanceList list_;      // has the instances of the next piece
   InstanceViews::Pieces pieces_;
 };
 

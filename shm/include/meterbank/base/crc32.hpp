@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// CRC-32 as zlib, PNG and Ethernet have it.
+// Cyclic redundancy checks of 32 bits.
 //
 // Thread safety  May be called concurrently.
 // Errors         None.
@@ -16,6 +16,9 @@
 
 namespace meterbank {
 
+// As zlib, PNG and Ethernet have it.
 [[nodiscard]] std::uint32_t crc32(std::span<const std::byte> bytes) noexcept;
+// Castagnoli's, as in RFC 3720.
+[[nodiscard]] std::uint32_t crc32c(std::span<const std::byte> bytes) noexcept;
 
 }  // namespace meterbank

@@ -10,10 +10,12 @@
 #include <cerrno>
 #include <cstring>
 #include <exception>
+#include <span>
 #include <utility>
 
 #include "arbiter/server/system/write_all.hpp"
 #include "meterbank/base/clock.hpp"
+#include "meterbank/base/crc32.hpp"
 
 namespace meterbank::arbiter {
 namespace {
@@ -24,17 +26,6 @@ constexpr std::size_t kFileBytesMax = 4 * Journal::kRecordsMax * kRecordBytes;
 
 // Far more than one arbiter lends; a file that says so is damaged.
 constexpr std::size_t kHeldMax = 4 * pmu::kLedgerLeasesMax;
-
-constexpr std::array<std::uint32_t, 256> make_crc_table() {
-  std::array<std::uint32_t, 256> table{};
-  for (std::uint32_t byte = 0; byte < 256; ++byte) {
-    std::uint32_t rest = byte;
-    for (int bit = 0; bit < 8; ++bit) rest = (rest >> 1) ^ ((rest & 1) != 0 ? 0x82f63b78U : 0U);
-    table[byte] = rest;
-  }
-  return table;
-}
-constexpr auto kCrcTable = make_crc_table();
 
 std::uint32_t check_of(const JournalRecord& record) noexcept {
   return crc32c(std::as_bytes(std::span(&record, 1)).first(offsetof(JournalRecord, check)));
@@ -76,14 +67,6 @@ bool read_all(int descriptor, std::vector<std::byte>& bytes) {
 }
 
 }  // namespace
-
-std::uint32_t crc32c(std::span<const std::byte> bytes) noexcept {
-  std::uint32_t rest = ~std::uint32_t{0};
-  for (const std::byte byte : bytes) {
-    rest = (rest >> 8) ^ kCrcTable[(rest ^ std::to_integer<std::uint32_t>(byte)) & 0xff];
-  }
-  return ~rest;
-}
 
 Result<Journal> Journal::open(const std::string& path) {
   const std::size_t slash = path.rfind('/');

@@ -17,7 +17,6 @@
 #include <cstdint>
 #include <deque>
 #include <map>
-#include <span>
 #include <string>
 #include <vector>
 
@@ -26,9 +25,6 @@
 #include "meterbank/base/unique_fd.hpp"
 
 namespace meterbank::arbiter {
-
-// CRC-32C (Castagnoli), as in RFC 3720.
-[[nodiscard]] std::uint32_t crc32c(std::span<const std::byte> bytes) noexcept;
 
 class Journal {
  public:
