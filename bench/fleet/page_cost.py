@@ -11,8 +11,10 @@ usage: page_cost.py BIN-FOLDER [--minutes N] [--day FILE] [--quick]
 """
 
 import argparse
+import base64
 import contextlib
 import http.client
+import json
 import os
 import statistics
 import subprocess
@@ -153,7 +155,7 @@ def measure_plots(browser, served, seconds_before, minutes):
     browser.resize(1280, 800)
     browser.wait(min(2, 60 * minutes))
     spent, began = cpu_of(processes), time.monotonic()
-    browser.wait(20 * minutes)
+    browser.wait(min(60, 20 * minutes))
     in_small = (cpu_of(processes) - spent) / (time.monotonic() - began)
     line("the same in a window of 1280 x 800, which does not show all of them", f"{100 * in_small:.1f} %")
     line(f"its heap before and after {minutes:g} minutes", f"{heap_before:.1f} MiB", f"{heap_mib(browser):.1f} MiB")
@@ -163,13 +165,34 @@ def measure_plots(browser, served, seconds_before, minutes):
     line("server for this viewer", f"{100 * server:.2f} %", "0.3 %")
 
 
+STREAM = f"/stream?{PLOTS}&window.columns=600&window.counters=12"
+
+
+def bytes_of(value):
+    return len(json.dumps(value, separators=(",", ":")))
+
+
+def measure_bytes(served):
+    """Of a first picture, and of the moments after it; a point is one curve's value of one moment."""
+    answer, text = served.request(STREAM), b""
+    while text.count(b"\n\n") < 12:
+        text += answer.read1(1 << 16)
+    first, *tails = [json.loads(event.split(b"data: ", 1)[1]) for event in text.split(b"\n\n")[:12]]
+    points = sum(len(plot["curves"]) for plot in first["plots"])
+    moments = len(base64.b64decode(first["plots"][0]["times"])) // 8
+    tails = [tail for tail in tails if "kept" in tail["plots"]]
+    line("bytes of a first picture, and of one of its points", f"{bytes_of(first)}",
+         f"{bytes_of(first['plots']) / points / moments:.1f}", "6")
+    line("bytes of a moment, and of one of its points", f"{statistics.median(map(bytes_of, tails)):.0f}",
+         f"{statistics.median(bytes_of(tail['plots']) / points / len(tail['plots']['times']) for tail in tails):.1f}", "6")
+
+
 def measure_viewers(served, counts, seconds):
-    link = f"/stream?{PLOTS}&window.columns=600&window.counters=12"
     for count in counts:
         read, stop = [0], threading.Event()
 
         def look():
-            answer = served.request(link)
+            answer = served.request(STREAM)
             while not stop.is_set():
                 part = answer.read1(1 << 16)
                 read[0] += len(part)
@@ -237,6 +260,7 @@ def main():
         # 60 seconds later there are 600 moments.
         measure_plots(browser, served, *(1, 0.05) if options.quick else (62, options.minutes))
         browser.go("about:blank")
+        measure_bytes(served)
         measure_viewers(served, (1, 50), 2 if options.quick else 20)
         if options.day:
             measure_spike(browser, stack, options.programs, options.day)

@@ -7,6 +7,7 @@
 #pragma once
 
 #include <algorithm>
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <limits>
@@ -25,11 +26,15 @@ struct Column {
   std::string heading;
   std::string help;        // of the counter, where it is one
   bool is_number = false;  // right-aligned, and sorted with the largest first
+
+  friend bool operator==(const Column&, const Column&) = default;
 };
 
 struct Cell {
   std::string text;
   Mood mood = Mood::kPlain;
+
+  friend bool operator==(const Cell&, const Cell&) = default;
 };
 
 struct Line {
@@ -117,6 +122,8 @@ struct HeatMap {
 struct Histogram {
   struct Percentile {
     std::string name, text;  // "p99", "1.27 ms"
+
+    friend bool operator==(const Percentile&, const Percentile&) = default;
   };
   std::string title;
   std::vector<Percentile> percentiles;
@@ -128,6 +135,8 @@ struct Histogram {
 struct Crumb {
   std::string text;
   Place place;
+
+  friend bool operator==(const Crumb&, const Crumb&) = default;
 };
 
 struct Picture {
@@ -155,16 +164,21 @@ struct Window {
   std::size_t counters = 1;        // how many counters of an instance have plots
 };
 
-// How many of the oldest moments need not be written, because they are known where the JSON goes. A
-// list that is too short says 0 of the rest.
-struct KnownMoments {
-  std::vector<std::size_t> plots;                // one number for each plot
-  std::vector<std::vector<std::size_t>> trends;  // a list for each section, a number for each line
-  std::size_t heat = 0;                          // columns of the heat map
+// No step of the curve has several values.
+[[nodiscard]] bool is_line(const Plot::Curve& curve);
+[[nodiscard]] inline bool is_same_number(double one, double other) noexcept {
+  return one == other || (std::isnan(one) && std::isnan(other));
+}
+
+struct JsonForm {
+  // Numbers of plots and trends as in packed.hpp; without `high` where it is `low`, and without the
+  // `times` of a plot that are those of the plot before. Otherwise they have seven digits, which no
+  // screen shows more of, and are null where there is none.
+  bool is_packed = false;
+  bool has_plot_values = true;  // moments and values of plots
 };
 
-// One JSON object, with the names of the members above. A value that is not a number is null.
-// Values of plots and trends have the seven digits that no screen shows more of.
-[[nodiscard]] std::string json_of(const Picture& picture, const KnownMoments& known = {});
+// One JSON object, with the names of the members above.
+[[nodiscard]] std::string json_of(const Picture& picture, JsonForm form = {});
 
 }  // namespace meterbank::view

@@ -3,12 +3,15 @@
 
 #include <gtest/gtest.h>
 
+#include <array>
 #include <cmath>
 #include <cstring>
 #include <limits>
+#include <vector>
 
 #include "hand_made_scene.hpp"
 #include "page/feed/view_request.hpp"
+#include "view/packed.hpp"
 
 namespace meterbank::page {
 namespace {
@@ -43,92 +46,71 @@ TEST(Series, AreColumnsBehindAHeader) {
   shown.picture.plots[0].curves[0].low[1] = std::numeric_limits<double>::quiet_NaN();
   const std::string series = series_of(shown);
 
-  ASSERT_EQ(series.substr(0, 4), "MBS1");
+  ASSERT_EQ(series.substr(0, 4), "MBS2");
   std::uint32_t header = 0;
   std::memcpy(&header, series.data() + 4, sizeof(header));
   EXPECT_EQ((header + 8) % 8, 0U);
-  EXPECT_NE(series.find("\"points\":3"), std::string::npos);
-  ASSERT_EQ(series.size(), 8 + header + 3 * 3 * sizeof(double));
-  std::array<double, 9> columns{};
-  std::memcpy(columns.data(), series.data() + 8 + header, sizeof(columns));
-  EXPECT_EQ(columns[0], 1.7e12);
-  EXPECT_EQ(columns[3], 0);
-  EXPECT_TRUE(std::isnan(columns[4]));
-  EXPECT_EQ(columns[8], 2.5);
+  EXPECT_NE(series.find("\"points\":3,\"times\":true"), std::string::npos);
+  constexpr std::size_t kTimesBytes = 3 * sizeof(double), kColumnBytes = 16;  // with its zeros
+  ASSERT_EQ(series.size(), 8 + header + kTimesBytes + 2 * kColumnBytes);
+  const char* columns = series.data() + 8 + header;
+  std::array<double, 3> times{};
+  std::memcpy(times.data(), columns, sizeof(times));
+  EXPECT_EQ(times[0], 1.7e12);
+  std::array<float, 8> values{};
+  std::memcpy(values.data(), columns + kTimesBytes, sizeof(values));
+  EXPECT_EQ(values[0], 0);
+  EXPECT_TRUE(std::isnan(values[1]));
+  EXPECT_EQ(values[6], 2.5);
 }
 
-TEST(Series, SpareTheBandOfALine) {
+TEST(Series, SpareTheBandOfALineAndMomentsOfThePlotBefore) {
   HandMadeScene scene;
   scene.moments = 9;
-  const auto line = series_of(scene.picture({}, {})).size();
+  auto shown = scene.picture({}, {});
+  const auto line = series_of(shown).size();
   scene.band = 1;
-  EXPECT_GE(series_of(scene.picture({}, {})).size(), line + 10 * sizeof(double) - 8);
+  constexpr std::size_t kColumnBytes = 10 * sizeof(float);
+  EXPECT_GE(series_of(scene.picture({}, {})).size(), line + kColumnBytes - 8);
+  shown.picture.plots.push_back(shown.picture.plots[0]);
+  EXPECT_LT(series_of(shown).size(), line + kColumnBytes + 120);
 }
 
-TEST(Tail, HasOnlyTheMomentsThatAreNew) {
+TEST(Series, KeepNumbersThatAreTooLargeForHalfTheBytes) {
   HandMadeScene scene;
-  scene.moments = 20;
-  const auto before = scene.picture({}, {});
-  scene.moments = 21;
-  const auto now = scene.picture({}, {});
-  const auto tail = tail_json(before, now);
-  ASSERT_TRUE(tail);
-  EXPECT_NE(tail->find("\"kept\":[[1,9]]"), std::string::npos) << *tail;
-  EXPECT_NE(tail->find("\"low\":[21]"), std::string::npos) << *tail;
-  EXPECT_LT(tail->size(), json_of(now, false).size());
+  scene.moments = 1;
+  auto shown = scene.picture({}, {});
+  shown.picture.plots[0].curves[0].low = {1e300, 2};
+  shown.picture.plots[0].curves[0].high = {1e300, 2};
+  const std::string series = series_of(shown);
+  EXPECT_NE(series.find("\"wide\":true"), std::string::npos);
+  double value = 0;
+  std::memcpy(&value, series.data() + series.size() - 2 * sizeof(double), sizeof(value));
+  EXPECT_EQ(value, 1e300);
 }
 
-view::Line line_with(const std::string& key, const std::vector<double>& trend) {
-  view::Line line;
-  line.key = key;
-  line.trend = trend;
-  return line;
+TEST(PackedNumbers, AreArraysWhereTheyDoNotFit) {
+  const auto packed = [](std::vector<double> values) {
+    cli::JsonWriter json;
+    view::write_packed(json, values);
+    return json.take();
+  };
+  EXPECT_EQ(packed({1, -2}), "\"AACAPwAAAMA=\"");
+  EXPECT_EQ(packed({std::numeric_limits<double>::quiet_NaN()}), "\"AADAfw==\"");
+  EXPECT_EQ(packed({1e300, std::numeric_limits<double>::infinity()}), "[1e+300,null]");
+  EXPECT_EQ(packed({1e-300}), "[1e-300]");
+  EXPECT_EQ(packed({}), "\"\"");
 }
 
-TEST(Tail, HasOnlyTheNewestValuesOfLines) {
+TEST(PackedPicture, SparesBandsOfLinesAndMomentsOfThePlotBefore) {
   HandMadeScene scene;
-  auto before = scene.picture({}, {});
-  ASSERT_FALSE(before.picture.sections.empty());
-  const double none = std::numeric_limits<double>::quiet_NaN();
-  before.picture.sections[0].lines = {line_with("moves", {1, 2, 3}), line_with("grows", {none, 2}),
-                                      line_with("jumps", {1, 2, 3}), line_with("goes", {1, 2, 3})};
-  auto now = before;
-  auto& next = now.picture.sections[0].lines;
-  next[0].trend = {2, 3, 4.25};
-  next[1].trend = {none, 2, 5.5};
-  next[2].trend = {7, 8, 9};
-  next[3] = line_with("comes", {1, 2, 3});
-
-  const auto tail = tail_json(before, now);
-
-  ASSERT_TRUE(tail);
-  EXPECT_NE(tail->find("\"trends\":[[[1,2],[0,2],[0,0],[0,0]"), std::string::npos) << *tail;
-  for (const std::string_view rest :
-       {"\"trend\":[4.25]", "\"trend\":[5.5]", "\"trend\":[7,8,9]", "\"trend\":[1,2,3]"}) {
-    EXPECT_NE(tail->find(rest), std::string::npos) << rest << *tail;
-  }
-}
-
-TEST(Tail, BeginsWhereAMomentHasChanged) {
-  HandMadeScene scene;
-  scene.moments = 5;
-  const auto before = scene.picture({}, {});
-  auto now = before;
-  now.picture.plots[0].curves[0].high.back() = 7;
-  const auto tail = tail_json(before, now);
-  ASSERT_TRUE(tail);
-  EXPECT_NE(tail->find("\"kept\":[[0,5]]"), std::string::npos) << *tail;
-}
-
-TEST(Tail, IsNotMadeOfAnotherPlace) {
-  HandMadeScene scene;
-  const auto before = scene.picture({}, {});
-  view::Place other;
-  other.set = "orders";
-  EXPECT_FALSE(tail_json(before, scene.picture(other, {})));
-  auto renamed = before;
-  renamed.picture.plots[0].curves[0].name = "other";
-  EXPECT_FALSE(tail_json(before, renamed));
+  auto shown = scene.picture({}, {});
+  shown.picture.plots.push_back(shown.picture.plots[0]);
+  const auto json = json_of(shown, {.is_packed = true});
+  EXPECT_EQ(json.find("\"high\""), std::string::npos) << json;
+  const auto times = json.find("\"times\":\"");
+  EXPECT_NE(times, std::string::npos) << json;
+  EXPECT_EQ(json.find("\"times\"", times + 1), std::string::npos) << json;
 }
 
 TEST(OverlaidPicture, IsAMemberOfTheFirst) {
@@ -136,7 +118,7 @@ TEST(OverlaidPicture, IsAMemberOfTheFirst) {
   auto shown = scene.picture({}, {});
   shown.over = shown.picture;
   shown.later_ns = 3'000'000;
-  const auto json = json_of(shown, false);
+  const auto json = json_of(shown, {});
   EXPECT_NE(json.find("\"over\":{\"link\""), std::string::npos);
   EXPECT_NE(json.find("\"shift\":-3}"), std::string::npos) << json;
 }

@@ -5,6 +5,7 @@
 #include "hand_made_scene.hpp"
 #include "page/asset.hpp"
 #include "page/export/exported_page.hpp"
+#include "view/packed.hpp"
 
 namespace meterbank::page {
 namespace {
@@ -43,11 +44,11 @@ TEST(Document, NamesNoOtherOrigin) {
 }
 
 TEST(Base64, IsThatOfRfc4648) {
-  EXPECT_EQ(base64_of(""), "");
-  EXPECT_EQ(base64_of("f"), "Zg==");
-  EXPECT_EQ(base64_of("fo"), "Zm8=");
-  EXPECT_EQ(base64_of("foo"), "Zm9v");
-  EXPECT_EQ(base64_of("\xff\xfe\xfd\xfc"), "//79/A==");
+  EXPECT_EQ(view::base64_of(""), "");
+  EXPECT_EQ(view::base64_of("f"), "Zg==");
+  EXPECT_EQ(view::base64_of("fo"), "Zm8=");
+  EXPECT_EQ(view::base64_of("foo"), "Zm9v");
+  EXPECT_EQ(view::base64_of("\xff\xfe\xfd\xfc"), "//79/A==");
 }
 
 TEST(ExportedPage, HoldsItsDataBetweenThePartsOfTheDocument) {

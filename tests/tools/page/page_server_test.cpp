@@ -96,7 +96,7 @@ TEST_F(PageServerTest, AnswersPicturesSeriesAndMoments) {
   const auto picture = get("/picture?screen=set&set=orders");
   EXPECT_EQ(picture.status(), 200);
   EXPECT_NE(picture.body.find("\"link\":\"screen=set&set=orders\""), std::string::npos);
-  EXPECT_EQ(get("/series?screen=set").body.substr(0, 4), "MBS1");
+  EXPECT_EQ(get("/series?screen=set").body.substr(0, 4), "MBS2");
   EXPECT_EQ(get("/moment?at=1700000005&window.step=earlier").body,
             "screen=overview&at=1700000004.000000000");
   EXPECT_EQ(get("/moment?at=1700000000&window.step=earlier").status(), 204);

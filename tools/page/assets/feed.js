@@ -1,6 +1,6 @@
 // Where pictures come from: a stream of the program that serves this page, or what a file holds.
 let picture = null;      // what is shown
-let lastFull = null;     // the plots and the heat map that tails are parts of
+let lastFull = null;     // the picture that tails follow
 let running = null;      // the request that is under way
 const kPlots = 12;       // counters of an instance that are shown over time
 let onPicture = () => {};
@@ -34,33 +34,75 @@ function windowWords() {
   return words.toString();
 }
 
-// Puts what a tail left out back from the picture before.
-function whole(tail) {
-  if (!tail.kept || !lastFull) return tail;
-  const join = (before, [drop, keep], rest) => before.slice(drop, drop + keep).concat(rest);
-  tail.trends.forEach((lines, section) => lines.forEach((kept, at) => {
-    const line = tail.sections[section].lines[at];
-    if (kept[1]) line.trend = join(lastFull.sections[section].lines[at].trend, kept, line.trend || []);
-  }));
-  tail.plots.forEach((plot, at) => {
-    const before = lastFull.plots[at], kept = tail.kept[at];
-    plot.times = join(before.times, kept, plot.times);
-    plot.curves.forEach((curve, index) => {
-      curve.low = join(before.curves[index].low, kept, curve.low);
-      curve.high = join(before.curves[index].high, kept, curve.high);
-    });
-  });
-  if (tail.heat && tail.heatKept) {
-    tail.heat.times = join(lastFull.heat.times, tail.heatKept, tail.heat.times);
-    tail.heat.counts = join(lastFull.heat.counts, tail.heatKept, tail.heat.counts);
+// Numbers come as base64 of their bytes, or as they are. What is no number is no value.
+const bytesOf = text => Uint8Array.from(atob(text), letter => letter.charCodeAt(0)).buffer;
+const valuesOf = column => typeof column === 'string' ? Array.from(new Float32Array(bytesOf(column)), value => Number.isNaN(value) ? null : value) : column;
+
+// Lines have one column for the low and the high values, and plots that of the plot before for the moments.
+function unpacked(shown) {
+  let times = [];
+  for (const plot of shown.plots) {
+    if (typeof plot.times === 'string') times = Array.from(new Float64Array(bytesOf(plot.times)));
+    plot.times = times;
+    for (const curve of plot.curves) {
+      curve.low = valuesOf(curve.low || []);
+      curve.high = curve.high ? valuesOf(curve.high) : curve.low;
+    }
   }
-  return tail;
+  for (const {lines} of shown.sections) for (const line of lines) if (line.trend) line.trend = valuesOf(line.trend);
+  if (shown.over) unpacked(shown.over);
+  return shown;
+}
+
+const joined = (before, [drop, keep], rest) => before.slice(drop, drop + keep).concat(rest);
+
+function wholeLines(before, {lines, trends}) {
+  const values = valuesOf(trends.values), lastKept = trends.kept.length - 1;
+  let next = 0;
+  return lines.map((part, at) => {
+    const was = part.key === undefined ? before[part.was ?? at] : null, kept = trends.kept[Math.min(at, lastKept)], [drop, keep, more] = kept;
+    const isSame = part === 0 && !drop && !more && keep === (was.trend || []).length;
+    if (isSame) return was;
+    const line = {...was, ...part}, rest = values.slice(next, next += more);
+    if (was && part.cells) line.cells = part.cells.map((cell, at) => cell === 0 ? was.cells[at] : cell);
+    line.trend = was?.trend ? joined(was.trend, kept, rest) : rest;
+    return line;
+  });
+}
+
+function wholePlots(before, {kept, times, bands, values}) {
+  const all = valuesOf(values), moments = joined(before[0]?.times || [], kept, times);
+  let next = 0;
+  const column = was => joined(was, kept, all.slice(next, next += times.length));
+  return before.map(plot => ({...plot, times: moments, curves: plot.curves.map(curve => {
+    const low = column(curve.low), isLine = !bands && curve.high === curve.low;
+    return {...curve, low, high: bands ? column(curve.high) : isLine ? low : joined(curve.high, kept, low.slice(low.length - times.length))};
+  })}));
+}
+
+// Rows that have come at both ends are zero in what was there before.
+function withRows(counts, [below, above]) {
+  const low = Array(Math.max(0, below)).fill(0), high = Array(Math.max(0, above)).fill(0);
+  return counts.map(column => column.length ? [...low, ...column.slice(Math.max(0, -below), column.length + Math.min(0, above)), ...high] : column);
+}
+
+// Puts back what a tail left out, which is as it was in the picture before.
+function whole(tail) {
+  const made = {...lastFull, ...tail};
+  made.sections = tail.sections.map((section, at) => ({...lastFull.sections[at], ...section, lines: wholeLines(lastFull.sections[at].lines, section)}));
+  if (tail.plots) made.plots = wholePlots(lastFull.plots, tail.plots);
+  if (tail.heat) {
+    const {heat} = lastFull, {kept, rows, times, counts} = tail.heat;
+    made.heat = {...heat, ...tail.heat, times: joined(heat.times, kept, times), counts: joined(rows ? withRows(heat.counts, rows) : heat.counts, kept, counts)};
+  }
+  if (tail.histogram) made.histogram = {...lastFull.histogram, ...tail.histogram};
+  return made;
 }
 
 function take(text, isTail) {
   const made = JSON.parse(text);
-  lastFull = isTail ? whole(made) : made;
-  picture = lastFull;
+  if (isTail && !lastFull) return;
+  picture = lastFull = isTail ? whole(made) : unpacked(made);
   onPicture(picture);
 }
 
@@ -84,19 +126,19 @@ async function readEvents(body) {
 function seriesOf(buffer) {
   const view = new DataView(buffer), bytes = view.getUint32(4, true);
   const head = JSON.parse(new TextDecoder().decode(new Uint8Array(buffer, 8, bytes)));
-  let offset = 8 + bytes;
-  const column = count => {
-    const numbers = new Float64Array(buffer, offset, count);
-    offset += 8 * count;
+  let offset = 8 + bytes, times = [];
+  const column = (count, Type) => {
+    const numbers = new Type(buffer, offset, count);
+    offset += Math.ceil(numbers.byteLength / 8) * 8;
     return numbers.some(Number.isNaN) ? Array.from(numbers, number => Number.isNaN(number) ? null : number) : numbers;
   };
   return head.plots.map(plot => {
-    const made = {...plot, times: column(plot.points)};
-    made.curves = plot.curves.map(curve => {
-      const low = column(plot.points);
-      return {name: curve.name, low, high: curve.same ? low : column(plot.points)};
+    if (plot.times) times = column(plot.points, Float64Array);
+    const curves = plot.curves.map(curve => {
+      const Type = curve.wide ? Float64Array : Float32Array, low = column(plot.points, Type);
+      return {name: curve.name, low, high: curve.same ? low : column(plot.points, Type)};
     });
-    return made;
+    return {...plot, times, curves};
   });
 }
 

@@ -14,6 +14,7 @@
 #include "cli/format/json.hpp"
 #include "page/asset.hpp"
 #include "page/feed/answers.hpp"
+#include "view/packed.hpp"
 
 namespace meterbank::page {
 namespace {
@@ -104,7 +105,7 @@ class Collector {
         if (line.opens) enter(*line.opens);
       }
     }
-    pictures_ += (count_ == 0 ? "" : ",") + json_of(shown, false);
+    pictures_ += (count_ == 0 ? "" : ",") + json_of(shown, {});
     ++count_;
   }
 
@@ -121,28 +122,10 @@ class Collector {
 
 }  // namespace
 
-std::string base64_of(std::string_view bytes) {
-  constexpr std::string_view kLetters =
-      "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-  std::string out;
-  out.reserve((bytes.size() + 2) / 3 * 4);
-  for (std::size_t at = 0; at < bytes.size(); at += 3) {
-    const auto part = bytes.substr(at, 3);
-    std::uint32_t bits = 0;
-    for (std::size_t i = 0; i < 3; ++i) {
-      bits = bits << 8U | (i < part.size() ? static_cast<unsigned char>(part[i]) : 0U);
-    }
-    for (std::size_t i = 0; i < 4; ++i) {
-      out += i <= part.size() ? kLetters[bits >> (18 - 6 * i) & 63U] : '=';
-    }
-  }
-  return out;
-}
-
 ExportedPage exported_page(Scene& scene, const ExportLimits& limits) {
   Collector collector(scene, limits);
   collector.collect();
-  const std::string data = base64_of(gzip(collector.json()));
+  const std::string data = view::base64_of(gzip(collector.json()));
   const Asset& asset = page_asset();
   return {asset.before + "<script id=\"data\" type=\"application/octet-stream\">" + data +
               "</script>\n" + asset.after,

@@ -5,7 +5,6 @@
 
 #include <cstddef>
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "page/feed/scene.hpp"
@@ -25,7 +24,5 @@ struct ExportedPage {
 
 // Follows the links of pictures from the overview on, the nearest first. May throw std::bad_alloc.
 [[nodiscard]] ExportedPage exported_page(Scene& scene, const ExportLimits& limits = {});
-
-[[nodiscard]] std::string base64_of(std::string_view bytes);
 
 }  // namespace meterbank::page

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "page/feed/answers.hpp"
+#include "page/feed/tail.hpp"
 
 namespace meterbank::page {
 
@@ -53,7 +54,10 @@ bool Channel::has_stopped() const {
 }
 
 const std::string& Channel::Moment::full() const {
-  std::call_once(made_, [this] { full_ = event_of("picture", json_of(*shown_, plots_apart_)); });
+  std::call_once(made_, [this] {
+    full_ = event_of("picture",
+                     json_of(*shown_, {.is_packed = true, .has_plot_values = !plots_apart_}));
+  });
   return full_;
 }
 
@@ -232,7 +236,8 @@ std::shared_ptr<const std::string> PictureService::answer_of(const Question& que
   const ViewRequest& request = question.request;
   switch (question.form) {
     case Form::kJson:
-      return std::make_shared<const std::string>(json_of(*shown_of(request), request.plots_apart));
+      return std::make_shared<const std::string>(
+          json_of(*shown_of(request), {.has_plot_values = !request.plots_apart}));
     case Form::kSeries:
       return std::make_shared<const std::string>(series_of(*shown_of(request)));
     case Form::kLinkOfStep:

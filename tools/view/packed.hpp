@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Columns of numbers in JSON as base64 of their bytes, little-endian: half as long as digits, and
+// read in one go.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "cli/format/json.hpp"
+
+namespace meterbank::view {
+
+[[nodiscard]] std::string base64_of(std::string_view bytes);
+
+// binary32 has the seven digits that no screen shows more of. Some numbers are too large or too
+// small for it.
+[[nodiscard]] bool fit_binary32(std::span<const double> values) noexcept;
+[[nodiscard]] std::vector<float> binary32_of(std::span<const double> values);
+// Since 1970, as the clocks of a browser and of plots count.
+[[nodiscard]] std::vector<double> milliseconds_of(std::span<const std::uint64_t> times_ns);
+
+// A value of JSON: a text with the numbers as binary32, NaN where there is none; or the array of
+// them if they do not fit.
+void write_packed(cli::JsonWriter& json, std::span<const double> values);
+// Milliseconds, as binary64.
+void write_packed_times(cli::JsonWriter& json, std::span<const std::uint64_t> times_ns);
+
+}  // namespace meterbank::view
