@@ -35,14 +35,14 @@ inline void print(std::ostream& out, const Distribution& distribution) {
 inline void print(std::ostream& out, const Row& row) {
   out << row.provider_label() << ' ' << row.provider->uid << ' ' << row.provider->trusted << ' '
       << name_of(row.provider->state) << ' ' << row.provider->record << ' '
-      << row.provider->segment_id[0] << '/' << row.provider->segment_id[1] << ' '
-      << row.provider->directory_version << " | " << row.set().name << ' ' << row.set_label() << ' '
-      << row.registered->generation << ' ' << name_of(row.registered->state) << ' '
-      << row.registered->flags << " | " << row.instance_label() << ' ' << row.id() << ' '
-      << row.instance->slot << ' ' << row.instance->generation << ' ' << row.instance->closed
-      << " | " << name_of(row.status) << ' ' << name_of(row.consistency) << ' ' << name_of(row.cut)
-      << ' ' << row.skew_ns << ' ' << row.time_ns << ' ' << row.has_namesake << row.shares_name
-      << row.is_total << row.is_apart << row.needs_provider();
+      << row.provider->segment_id[0] << '/' << row.provider->segment_id[1] << " | "
+      << row.set().name << ' ' << row.set_label() << ' ' << row.registered->generation << ' '
+      << name_of(row.registered->state) << ' ' << row.registered->flags << " | "
+      << row.instance_label() << ' ' << row.id() << ' ' << row.instance->slot << ' '
+      << row.instance->generation << ' ' << row.instance->closed << " | " << name_of(row.status)
+      << ' ' << name_of(row.consistency) << ' ' << name_of(row.cut) << ' ' << row.skew_ns << ' '
+      << row.time_ns << ' ' << row.has_namesake << row.shares_name << row.is_total << row.is_apart
+      << row.needs_provider();
 }
 
 inline void print(std::ostream& out, const Value& value) {

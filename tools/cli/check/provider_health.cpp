@@ -108,7 +108,7 @@ std::string why_no_row(const RuleHistory& rule, const Selection& selection) {
   const auto& patterns = rule.source().patterns();
   for (const Unmatched& miss : selection.query.unmatched()) {
     if (std::find(patterns.begin(), patterns.end(), miss.pattern) == patterns.end()) continue;
-    return unmatched_text(miss, selection.catalog());
+    return unmatched_text(miss, selection.catalog(), selection.log_path);
   }
   if (rule.condition().percentile()) {
     return fmt::format("'{}' is not a distribution with rows", rule.condition().path());

@@ -335,7 +335,8 @@ int report_unmatched(const Selection& selection, const Console& console,
       const bool says_hidden = selection.patterns.empty() && selection.log == nullptr;
       return says_hidden ? report_hidden(selection.catalog(), console) : kExitDone;
     }
-    complain(console, "nothing is left to read; try: meterbank list");
+    complain(console, "nothing is left to read; try: meterbank list" +
+                          (selection.log_path.empty() ? "" : " --log " + selection.log_path));
     return kExitNo;
   }
   bool unreadable = false;
@@ -346,7 +347,7 @@ int report_unmatched(const Selection& selection, const Console& console,
     const auto& later = selection.matched_later;
     if (std::any_of(later.begin(), later.end(), is_miss)) continue;
     code = kExitNo;
-    complain_of(miss, selection.catalog(), console);
+    complain_of(miss, selection.catalog(), console, selection.log_path);
     unreadable = unreadable || names_unreadable(miss.pattern, selection.catalog());
   }
   if (!unreadable || selection.log != nullptr) return code;

@@ -100,21 +100,29 @@ std::optional<NoTotal> no_total(const Unmatched& miss, const CounterPath& path,
 }
 
 // What to try: the nearest name, or the list where it must be.
-std::string remedy_of(const Unmatched& miss, const std::optional<CounterPath>& path) {
+std::string remedy_of(const Unmatched& miss, const std::optional<CounterPath>& path,
+                      const std::string& log) {
   if (!miss.suggestion.empty()) return repaired(miss);
-  if (miss.part == "provider") return "meterbank list --providers";
+  const std::string of_log = log.empty() ? "" : " --log " + log;
+  if (miss.part == "provider") return "meterbank list --providers" + of_log;
   // A name that a shell would take apart is better not part of a command.
   const bool plain = path && path->set.find_first_of(" \\'\"*?$`;&|<>()") == std::string::npos;
-  if (miss.part == "counterset" || !plain) return "meterbank list";
-  return fmt::format("meterbank list {}{}", miss.part == "instance" ? "--instances " : "",
-                     path->set);
+  if (miss.part == "counterset" || !plain) return "meterbank list" + of_log;
+  return fmt::format("meterbank list {}{}{}", miss.part == "instance" ? "--instances " : "",
+                     path->set, of_log);
 }
 
 }  // namespace
 
-std::string unmatched_text(const Unmatched& miss, const Catalog& catalog) {
+std::string unmatched_text(const Unmatched& miss, const Catalog& catalog, const std::string& log) {
   const auto parsed = parse_path(miss.pattern);
   const auto path = parsed ? std::optional(*parsed) : std::nullopt;
+  const bool has_set_without_rows = miss.part == "instance" && miss.suggestion.empty();
+  if (!log.empty() && path && has_set_without_rows && !no_total(miss, *path, catalog)) {
+    return fmt::format(
+        "the recording has no values of '{}' at that time; try: meterbank log info {}",
+        miss.pattern, log);
+  }
   if (miss.part == "instance" && path && !path->instance) {
     return fmt::format("'{}' has no instances now; try: --wait 10s", miss.pattern);
   }
@@ -124,11 +132,12 @@ std::string unmatched_text(const Unmatched& miss, const Catalog& catalog) {
   }
   const auto percentile = path ? percentile_remedy(*path, catalog) : std::nullopt;
   return fmt::format("no {} matches '{}'; try: {}", part_text(miss, path), miss.pattern,
-                     percentile ? *percentile : remedy_of(miss, path));
+                     percentile ? *percentile : remedy_of(miss, path, log));
 }
 
-void complain_of(const Unmatched& miss, const Catalog& catalog, const Console& console) {
-  complain(console, unmatched_text(miss, catalog));
+void complain_of(const Unmatched& miss, const Catalog& catalog, const Console& console,
+                 const std::string& log) {
+  complain(console, unmatched_text(miss, catalog, log));
 }
 
 }  // namespace meterbank::cli

@@ -11,7 +11,10 @@
 
 namespace meterbank::cli {
 
-[[nodiscard]] std::string unmatched_text(const Unmatched& miss, const Catalog& catalog);
-void complain_of(const Unmatched& miss, const Catalog& catalog, const Console& console);
+// `log`: the recording that was read; empty: live providers were.
+[[nodiscard]] std::string unmatched_text(const Unmatched& miss, const Catalog& catalog,
+                                         const std::string& log = {});
+void complain_of(const Unmatched& miss, const Catalog& catalog, const Console& console,
+                 const std::string& log = {});
 
 }  // namespace meterbank::cli

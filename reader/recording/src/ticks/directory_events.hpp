@@ -4,7 +4,8 @@
 // with nothing known and names everything; that of a tick has what changed.
 //
 //   number of events, then each:
-//     kProvider   index, facts               new, or anything about it changed
+//     kProvider   index, facts               new, or changed in more than the version of its
+//                 directory and the age of its heartbeat
 //     kNoProvider index                      its sets are gone with it
 //     kSet        index, index of provider, number of the schema in this file, registration,
 //                 generation, position among the sets of the provider, flags, state, rate at
@@ -12,7 +13,7 @@
 //     kAnsweredSet index, index of the set whose callback gives the rows, number of the schema,
 //                 serial number of the rows, rate
 //     kNoSet      index
-//     kRows       index of the set,
+//     kRows       index of the set, whose rows are recorded,
 //                 number that ended, each: slots since the one before
 //                 number that began, each: slots since the one before, generation, id, closed, name
 //

@@ -126,9 +126,15 @@ void DirectoryWriter::take_providers(const Catalog& catalog, ByteWriter& events)
     provider.seen = round_;
     if (provider.view == view) continue;
     provider.view = view;
+    // It is another view after each change of a set, too. That alone is no event.
+    std::string lasting;
+    ByteWriter lasting_out(lasting);
+    append_facts(*view, {}, lasting_out);
+    if (lasting == provider.lasting_facts) continue;
+    provider.lasting_facts = std::move(lasting);
     provider.facts.clear();
     ByteWriter facts(provider.facts);
-    append_facts(*view, facts);
+    append_facts(*view, moving_facts_of(*view), facts);
     append_event(DirectoryEvent::kProvider, events);
     events.number(known->second);
     events.text(provider.facts);
@@ -288,8 +294,8 @@ void DirectoryWriter::take_rows(std::uint32_t index, const Found& found, bool is
   WrittenSet& set = *sets_[index];
   const RegisteredSet& registered = *found.registered;
   set.first_row = found.first_row;
-  const std::size_t wanted =
-      found.selected == nullptr ? registered.instances.size() : found.selected->instances();
+  // Instances without values would say nothing, and may come and go in each tick.
+  const std::size_t wanted = found.selected == nullptr ? 0 : found.selected->instances();
   // The patterns stay, so they select the same of the same instances.
   const bool is_same =
       !is_changed && set.instances.is(registered.instances) && set.rows.size() == wanted;
@@ -300,11 +306,7 @@ void DirectoryWriter::take_rows(std::uint32_t index, const Found& found, bool is
 
 std::vector<DirectoryWriter::FoundRow> DirectoryWriter::in_slot_order(const Found& found) {
   std::vector<FoundRow> rows;
-  if (found.selected == nullptr) {
-    rows.reserve(found.registered->instances.size());
-    for (const InstanceView& instance : found.registered->instances) rows.push_back({&instance, 0});
-    return rows;
-  }
+  if (found.selected == nullptr) return rows;
   rows.reserve(found.selected->instances());
   for (std::size_t number = 0; number < found.selected->instances(); ++number) {
     rows.push_back({&found.selected->instance(number), number});

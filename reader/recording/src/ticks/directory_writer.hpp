@@ -80,7 +80,7 @@ class DirectoryWriter {
  private:
   struct Provider {
     std::shared_ptr<const ProviderView> view;  // null: the index is free
-    std::string facts;
+    std::string facts, lasting_facts;  // as they were written last; lasting: but for moving ones
     std::uint64_t seen = 0;
   };
   struct ProviderKey {

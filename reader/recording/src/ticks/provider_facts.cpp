@@ -33,7 +33,11 @@ std::uint32_t read_u32(ByteReader& in) noexcept {
 
 }  // namespace
 
-void append_facts(const ProviderView& provider, ByteWriter& out) {
+MovingFacts moving_facts_of(const ProviderView& provider) noexcept {
+  return {provider.directory_version, provider.heartbeat_age_ns()};
+}
+
+void append_facts(const ProviderView& provider, const MovingFacts& moving, ByteWriter& out) {
   out.text(provider.name);
   out.number(provider.pid);
   out.number(provider.pid_here);
@@ -48,8 +52,8 @@ void append_facts(const ProviderView& provider, ByteWriter& out) {
   out.number(provider.record_file[1]);
   out.number(provider.created_realtime_ns);
   out.number(provider.bytes);
-  out.number(provider.directory_version);
-  out.number(provider.heartbeat_age_ns());
+  out.number(moving.directory_version);
+  out.number(moving.heartbeat_age_ns);
   out.number(provider.refused());
   out.number(provider.outside.pid);
   out.text(provider.outside.cgroup);

@@ -54,5 +54,27 @@ TEST_F(RecordedRates, ArePartOfWhatACutSays) {
   EXPECT_NE(cut.err.find(kRemedy), std::string::npos) << cut.err;
 }
 
+TEST_F(RecordedRates, HaveNoRowsOfSetsThatWereNotRecorded) {
+  open_shop();
+  open_bakery();
+  const auto recorded = meterbank(
+      {"record", "-o", file("one.mbr"), "-i", "50ms", "--for", "200ms", "-q", "bakery/*/*"});
+  ASSERT_EQ(recorded.code, kExitDone) << recorded.err;
+  const auto others = run_plainly({"get", "shop_sales/*/*", "--log", file("one.mbr"), "--raw"});
+  EXPECT_EQ(others.code, kExitNo);
+  EXPECT_EQ(others.out, "");
+  EXPECT_NE(others.err.find("the recording has no values of 'shop_sales/*/*' at that time; try: "
+                            "meterbank log info " +
+                            file("one.mbr")),
+            std::string::npos)
+      << others.err;
+  const auto unknown = run_plainly({"get", "kiosk/*/*", "--log", file("one.mbr"), "--raw"});
+  EXPECT_NE(unknown.err.find("try: meterbank list --log " + file("one.mbr")), std::string::npos)
+      << unknown.err;
+  const auto own = run_plainly({"get", "bakery/*/*", "--log", file("one.mbr"), "--raw"});
+  EXPECT_EQ(own.code, kExitDone) << own.err;
+  EXPECT_NE(own.out, "");
+}
+
 }  // namespace
 }  // namespace meterbank::cli::recorded_rates_test

@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// A recording of some sets beside others whose instances come and go.
+#include <gtest/gtest.h>
+
+#include <optional>
+#include <string>
+
+#include "../reader/replay/hand_made.hpp"
+#include "meterbank/reader/query.hpp"
+#include "meterbank/recording/tick_writer.hpp"
+
+namespace meterbank::recording::unselected_test {
+namespace {
+
+constexpr std::uint64_t kSecond = 1'000'000'000;
+
+// Bytes of a tick in which an instance of another set than the recorded one ends and one begins.
+std::size_t bytes_of_a_change(const std::string& pattern) {
+  Replay replay;
+  const auto provider = *replay.add_provider(test::provider_called("made"));
+  const auto kept = *replay.add_set(provider, test::registered(test::two_counters("kept"), 1));
+  const auto busy = *replay.add_set(provider, test::registered(test::two_counters("busy"), 2));
+  EXPECT_TRUE(replay.begin_instance(kept, {.slot = 0, .name = "stays", .generation = 1}));
+  auto row = *replay.begin_instance(busy, {.slot = 0, .name = "a long name", .generation = 1});
+  Timestamp now{kSecond, 1'700'000'000 * kSecond};
+  replay.show(now);
+  auto query = *Query::compile(replay.catalog(), {pattern});
+  TickWriter writer;
+  SchemaNumbers schemas;
+  Sample sample;
+  std::string bytes;
+  for (std::uint64_t tick = 1; tick <= 8; ++tick) {
+    replay.end_instance(busy, row);
+    row = *replay.begin_instance(busy, {.slot = 0, .name = "a long name", .generation = 1 + tick});
+    now.monotonic_ns += kSecond;
+    now.realtime_ns += kSecond;
+    replay.show(now);
+    query.update(replay.catalog());
+    query.collect(sample, now);
+    const RateInput rate{&query, &sample};
+    bytes.clear();
+    writer.tick({replay.catalog(), {&rate, 1}, now, 0}, schemas, bytes);
+  }
+  return bytes.size();
+}
+
+TEST(UnselectedSets, CostNothingWhereTheirInstancesComeAndGo) {
+  EXPECT_GE(bytes_of_a_change("busy/*/*"), 32U);
+  EXPECT_LE(bytes_of_a_change("kept/*/*"), 24U);
+}
+
+}  // namespace
+}  // namespace meterbank::recording::unselected_test
