@@ -32,13 +32,15 @@ from chromium import Chromium, find  # noqa: E402
 DAY_TICKS = 8_640_000
 DAY_BEGIN_MS = 1_700_000_000_000  # of meterbank_day_of_counters
 PLOTS = "screen=instance&set=moving_page&instance=/api/route/0&span=60"
-# Runs before the page does: when the first plot was on the screen, and how old the moment of a picture is when that is.
+# Runs before the page does: when the first plot was on the screen, and how old the moment of a picture is when that is:
+# how many were so many milliseconds old, because a list of ages would grow for as long as the page is watched.
 OBSERVER = """
-window.ages = [];
+window.ages = new Uint32Array(2000);
 const parse = JSON.parse;
 JSON.parse = text => {
   const made = parse(text);
-  if (made && made.live) requestAnimationFrame(() => setTimeout(() => window.ages.push(Date.now() - made.time)));
+  if (made?.time && made.live !== false) requestAnimationFrame(() => setTimeout(() =>
+    ++window.ages[Math.min(1999, Math.round(Date.now() - made.time))]));
   return made;
 };
 addEventListener('DOMContentLoaded', () => new MutationObserver(() => {
@@ -143,14 +145,16 @@ def measure_plots(browser, served, seconds_before, minutes):
     browser.until(f"document.querySelectorAll('.plot canvas').length === 12 && {ALL_SEEN}", 60)
     browser.wait(seconds_before)
     curves = browser.run("document.querySelectorAll('.legend li').length")
-    browser.run("window.ages.length = 0")
-    heap_before, processes = heap_mib(browser), family(browser.process)
+    browser.run("void window.ages.fill(0)")
+    heaps, processes = [heap_mib(browser)], family(browser.process)
     spent, server_spent, began = cpu_of(processes), cpu_seconds(served.process), time.monotonic()
-    browser.wait(60 * minutes)
+    for _ in range(4):
+        browser.wait(15 * minutes)
+        heaps.append(heap_mib(browser))
     seconds = time.monotonic() - began
     share, server = (cpu_of(processes) - spent) / seconds, (cpu_seconds(served.process) - server_spent) / seconds
-    browser.until("window.ages.length", 60)
-    ages = sorted(browser.run("window.ages"))
+    browser.until("window.ages.some(count => count)", 60)
+    ages = [age for age, count in enumerate(browser.run("[...window.ages]")) for _ in range(count)]
     line(f"Chromium, 12 plots, {curves} curves of 600 moments, 10 Hz", f"{100 * share:.1f} %", "25 %")
     browser.resize(1280, 800)
     browser.wait(min(2, 60 * minutes))
@@ -158,7 +162,7 @@ def measure_plots(browser, served, seconds_before, minutes):
     browser.wait(min(60, 20 * minutes))
     in_small = (cpu_of(processes) - spent) / (time.monotonic() - began)
     line("the same in a window of 1280 x 800, which does not show all of them", f"{100 * in_small:.1f} %")
-    line(f"its heap before and after {minutes:g} minutes", f"{heap_before:.1f} MiB", f"{heap_mib(browser):.1f} MiB")
+    line(f"its heap, MiB, at the beginning and at each quarter of {minutes:g} minutes", *[f"{heap:.1f}" for heap in heaps])
     line("moment of values to their pixels, p50 and p99", f"{ages[len(ages) // 2]:.0f} ms",
          f"{ages[len(ages) * 99 // 100]:.0f} ms")
     line("pictures, of how many moments", f"{len(ages)}", f"{10 * seconds:.0f}")

@@ -45,6 +45,33 @@ std::size_t bytes_of_a_change(const std::string& pattern) {
   return bytes.size();
 }
 
+TEST(UnselectedSets, AreListedInARecordingOfEverythingAlone) {
+  Replay replay;
+  const auto provider = *replay.add_provider(test::provider_called("made"));
+  const auto kept = *replay.add_set(provider, test::registered(test::two_counters("kept"), 1));
+  ASSERT_TRUE(replay.add_set(provider, test::registered(test::two_counters("other"), 2)));
+  ASSERT_TRUE(replay.begin_instance(kept, {.slot = 0, .name = "a", .generation = 1}));
+  const Timestamp now{kSecond, 1'700'000'000 * kSecond};
+  replay.show(now);
+  auto query = *Query::compile(replay.catalog(), {"kept/*/*"});
+  Sample sample;
+  query.collect(sample, now);
+  const RateInput rate{&query, &sample};
+  const auto bytes_of_tick = [&](bool lists_all_sets) {
+    TickWriter writer;
+    SchemaNumbers schemas;
+    std::string bytes;
+    writer.tick({.catalog = replay.catalog(),
+                 .rates = {&rate, 1},
+                 .time = now,
+                 .lists_all_sets = lists_all_sets},
+                schemas, bytes);
+    return bytes;
+  };
+  // Of one schema and of two.
+  EXPECT_LT(bytes_of_tick(false).size() + 60, bytes_of_tick(true).size());
+}
+
 TEST(UnselectedSets, CostNothingWhereTheirInstancesComeAndGo) {
   EXPECT_GE(bytes_of_a_change("busy/*/*"), 32U);
   EXPECT_LE(bytes_of_a_change("kept/*/*"), 24U);

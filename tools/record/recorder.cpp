@@ -23,6 +23,11 @@ using std::chrono::nanoseconds;
 constexpr auto kRefreshPeriod = std::chrono::seconds(1);
 constexpr auto kAskedInterval = std::chrono::seconds(1);
 
+bool records_everything(const RecorderOptions& options) {
+  return std::any_of(options.rates.begin(), options.rates.end(),
+                     [](const RatePlan& plan) { return plan.patterns.empty(); });
+}
+
 }  // namespace
 
 recording::Head head_of(const std::string& program, std::span<const RatePlan> rates) {
@@ -175,7 +180,12 @@ void Recorder::State::write() {
   }
   bytes_.clear();
   note_losses();
-  writer_.tick({catalog_, inputs_, this_tick_, window_ns_}, schemas_, bytes_);
+  writer_.tick({.catalog = catalog_,
+                .rates = inputs_,
+                .time = this_tick_,
+                .window_ns = window_ns_,
+                .lists_all_sets = records_everything(options_)},
+               schemas_, bytes_);
   // What appender_ could not take, it counts; and the gaps that are lost with a tick are named
   // again.
   missing_.lost_before = missing_.lost++;

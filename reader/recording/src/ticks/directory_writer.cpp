@@ -172,16 +172,33 @@ std::vector<DirectoryWriter::Found> DirectoryWriter::find_sets(const TickInput& 
   for (const auto& view : input.catalog.providers()) {
     for (std::uint32_t position = 0; position < view->sets.size(); ++position) {
       const RegisteredSet& registered = view->sets[position];
-      const auto found = with_rows.find(key_of(*view, registered));
-      all.push_back(found != with_rows.end()
-                        ? found->second
-                        : Found{view.get(), &registered, nullptr, kNoRate, 0, 0});
+      const SetKey key = key_of(*view, registered);
+      const auto found = with_rows.find(key);
+      const bool has_rows = found != with_rows.end();
+      if (!has_rows && !input.lists_all_sets && !set_indexes_.contains(key) &&
+          !is_declared_for(answered, *view, registered)) {
+        continue;
+      }
+      all.push_back(has_rows ? found->second
+                             : Found{view.get(), &registered, nullptr, kNoRate, 0, 0});
       all.back().position = position;
     }
   }
   // Behind the sets that they belong to.
   all.insert(all.end(), answered.begin(), answered.end());
   return all;
+}
+
+// Whether the callback of this registration gave some of the rows.
+bool DirectoryWriter::is_declared_for(const std::vector<Found>& answered,
+                                      const ProviderView& provider,
+                                      const RegisteredSet& registered) {
+  return std::any_of(answered.begin(), answered.end(), [&](const Found& rows) {
+    return rows.provider->record == provider.record &&
+           rows.provider->segment_id[0] == provider.segment_id[0] &&
+           rows.registered->generation == registered.generation &&
+           rows.registered->set->guid == registered.set->guid;
+  });
 }
 
 void DirectoryWriter::take_set(const Found& found, SchemaNumbers& schemas, std::string& frames,

@@ -117,6 +117,9 @@ class DirectoryWriter {
   using Selections = std::vector<std::vector<SelectedSet>>;
   [[nodiscard]] std::vector<Found> find_sets(const TickInput& input,
                                              const Selections& selections) const;
+  [[nodiscard]] static bool is_declared_for(const std::vector<Found>& answered,
+                                            const ProviderView& provider,
+                                            const RegisteredSet& registered);
   void take_set(const Found& found, SchemaNumbers& schemas, std::string& frames,
                 ByteWriter& events);
   void take_rows(std::uint32_t index, const Found& found, bool is_changed, ByteWriter& events);

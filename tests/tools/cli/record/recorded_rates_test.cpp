@@ -63,17 +63,25 @@ TEST_F(RecordedRates, HaveNoRowsOfSetsThatWereNotRecorded) {
   const auto others = run_plainly({"get", "shop_sales/*/*", "--log", file("one.mbr"), "--raw"});
   EXPECT_EQ(others.code, kExitNo);
   EXPECT_EQ(others.out, "");
-  EXPECT_NE(others.err.find("the recording has no values of 'shop_sales/*/*' at that time; try: "
-                            "meterbank log info " +
-                            file("one.mbr")),
-            std::string::npos)
+  EXPECT_NE(others.err.find("try: meterbank list --log " + file("one.mbr")), std::string::npos)
       << others.err;
-  const auto unknown = run_plainly({"get", "kiosk/*/*", "--log", file("one.mbr"), "--raw"});
-  EXPECT_NE(unknown.err.find("try: meterbank list --log " + file("one.mbr")), std::string::npos)
-      << unknown.err;
+  const auto listed = run_plainly({"list", "--log", file("one.mbr")});
+  EXPECT_NE(listed.out.find("bakery"), std::string::npos) << listed.out;
+  EXPECT_EQ(listed.out.find("shop_sales"), std::string::npos) << listed.out;
   const auto own = run_plainly({"get", "bakery/*/*", "--log", file("one.mbr"), "--raw"});
   EXPECT_EQ(own.code, kExitDone) << own.err;
   EXPECT_NE(own.out, "");
+}
+
+TEST_F(RecordedRates, SayWhereToLookForAnInstanceThatIsNotThere) {
+  record();
+  const auto none = run_plainly({"get", "bakery/zzzzzzzz/*", "--log", file("two.mbr"), "--raw"});
+  EXPECT_EQ(none.code, kExitNo);
+  EXPECT_NE(none.err.find("the recording has no values of 'bakery/zzzzzzzz/*' at that time; try: "
+                          "meterbank log info " +
+                          file("two.mbr")),
+            std::string::npos)
+      << none.err;
 }
 
 }  // namespace

@@ -74,6 +74,9 @@ struct TickInput {
   Timestamp time;
   std::uint64_t window_ns = 0;              // from the first load of the samples to the last
   const AssignedRates* assigned = nullptr;  // with one query in `rates`, which has a sample
+  // Sets are listed before any row of them is recorded: what is recorded is everything, or a part
+  // of a recording.
+  bool lists_all_sets = true;
 };
 
 class TickWriter {
