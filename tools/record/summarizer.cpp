@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "record/summarizer.hpp"
 
+#include <malloc.h>
+
 #include <new>
 #include <system_error>
 #include <utility>
@@ -54,6 +56,8 @@ void Summarizer::make_summaries(const std::stop_token& stop) {
       make_summary(next, stop);
     } catch (const std::bad_alloc&) {  // readers decode the chunks
     }
+    // The next one comes in a minute or more. Until then others have a use for the memory.
+    ::malloc_trim(0);
     budget_.spend(clock_ns(CLOCK_THREAD_CPUTIME_ID) - before);
   }
 }

@@ -7,9 +7,12 @@
 // move to `bytes_`. Later additions can still carry into them.
 #pragma once
 
+#include <algorithm>
 #include <bit>
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
+#include <span>
 #include <vector>
 
 #include "coding/bit_model.hpp"
@@ -31,7 +34,7 @@ class RangeEncoder {
   static constexpr bool kEncodes = true;
 
   void begin() noexcept {
-    bytes_.clear();
+    next_ = bytes_.data();
     low_ = 0;
     range_ = UINT64_MAX;
   }
@@ -65,17 +68,16 @@ class RangeEncoder {
     return value;
   }
 
-  // The bytes of all that was encoded since begin().
-  [[nodiscard]] const std::vector<std::uint8_t>& finish() {
+  // The bytes of all that was encoded since begin(), until the next begin().
+  [[nodiscard]] std::span<const std::uint8_t> finish() {
     const unsigned count = closing_bytes(range_);
     const std::uint64_t step = std::uint64_t{1} << (64 - 8 * count);
     const std::uint64_t before = low_;
     low_ = (low_ + (step - 1)) & ~(step - 1);
     if (low_ < before) carry();
-    for (unsigned byte = 0; byte < count; ++byte, low_ <<= 8) {
-      bytes_.push_back(static_cast<std::uint8_t>(low_ >> 56));
-    }
-    return bytes_;
+    for (unsigned byte = 0; byte < count; byte += kDigits) put_digits();
+    next_ -= (kDigits - count % kDigits) % kDigits;
+    return {bytes_.data(), next_};
   }
 
  private:
@@ -84,22 +86,33 @@ class RangeEncoder {
   void settle(std::uint64_t before) {
     if (low_ < before) carry();
     if (range_ < kRangeMin) {
-      const std::size_t size = bytes_.size();
-      bytes_.resize(size + kDigits);
-      for (std::size_t digit = 0; digit < kDigits; ++digit, low_ <<= 8) {
-        bytes_[size + digit] = static_cast<std::uint8_t>(low_ >> 56);
-      }
+      put_digits();
       range_ <<= 8 * kDigits;
     }
   }
+  void put_digits() {
+    if (next_ == bytes_.data() + bytes_.size()) grow();
+    const auto digits = static_cast<std::uint32_t>(low_ >> 32);
+    static_assert(std::endian::native == std::endian::little);
+    const std::uint32_t most_significant_first = __builtin_bswap32(digits);
+    std::memcpy(next_, &most_significant_first, kDigits);
+    next_ += kDigits;
+    low_ <<= 8 * kDigits;
+  }
+  // Apart, so that what happens all the time is short.
+  [[gnu::noinline]] void grow() {
+    const auto used = static_cast<std::size_t>(next_ - bytes_.data());
+    bytes_.resize(std::max<std::size_t>(2 * bytes_.size(), 1024));
+    next_ = bytes_.data() + used;
+  }
   // Never passes the first byte, because the number is less than 1.
-  void carry() noexcept {
-    std::size_t last = bytes_.size();
-    while (last > 0 && ++bytes_[--last] == 0) {
+  [[gnu::noinline]] void carry() noexcept {
+    for (std::uint8_t* last = next_; last != bytes_.data() && ++*--last == 0;) {
     }
   }
 
-  std::vector<std::uint8_t> bytes_;
+  std::vector<std::uint8_t> bytes_;  // a multiple of kDigits
+  std::uint8_t* next_ = nullptr;     // behind those that are used
   std::uint64_t low_ = 0;
   std::uint64_t range_ = UINT64_MAX;
 };

@@ -36,7 +36,8 @@ void RowEncoder::number(std::uint64_t value, unsigned context) {
 }
 
 void RowEncoder::finish_tick(std::string& out) {
-  for (const std::uint8_t byte : stream_->bits.finish()) out.push_back(static_cast<char>(byte));
+  const std::span<const std::uint8_t> bytes = stream_->bits.finish();
+  out.append(bytes.begin(), bytes.end());
 }
 
 }  // namespace meterbank::recording

@@ -226,14 +226,16 @@ void EnvelopePart::append(EnvelopePart&& next) {
 }
 
 std::vector<EnvelopeSeries> EnvelopePart::finish() {
+  // A recorder has little memory: all of this would be in it at once.
+  places_.clear();
+  by_key_.clear();
   std::vector<EnvelopeSeries> all;
   all.reserve(series_.size());
-  for (EnvelopeSeries& series : series_) all.push_back(std::move(series));
-  std::stable_sort(all.begin(), all.end(),
-                   [](const EnvelopeSeries& left, const EnvelopeSeries& right) {
-                     return std::tie(left.path, left.provider, left.host, left.percentile) <
-                            std::tie(right.path, right.provider, right.host, right.percentile);
-                   });
+  for (; !series_.empty(); series_.pop_front()) all.push_back(std::move(series_.front()));
+  std::sort(all.begin(), all.end(), [](const EnvelopeSeries& left, const EnvelopeSeries& right) {
+    return std::tie(left.path, left.provider, left.host, left.percentile, left.set) <
+           std::tie(right.path, right.provider, right.host, right.percentile, right.set);
+  });
   return all;
 }
 
