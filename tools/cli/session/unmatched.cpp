@@ -119,9 +119,8 @@ std::string unmatched_text(const Unmatched& miss, const Catalog& catalog, const 
   const auto path = parsed ? std::optional(*parsed) : std::nullopt;
   const bool has_set_without_rows = miss.part == "instance" && miss.suggestion.empty();
   if (!log.empty() && path && has_set_without_rows && !no_total(miss, *path, catalog)) {
-    return fmt::format(
-        "the recording has no values of '{}' at that time; try: meterbank log info {}",
-        miss.pattern, log);
+    return fmt::format("the recording has no values of '{}' at that time; try: {}", miss.pattern,
+                       remedy_of(miss, path, log));
   }
   if (miss.part == "instance" && path && !path->instance) {
     return fmt::format("'{}' has no instances now; try: --wait 10s", miss.pattern);

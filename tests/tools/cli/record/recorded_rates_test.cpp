@@ -78,7 +78,7 @@ TEST_F(RecordedRates, SayWhereToLookForAnInstanceThatIsNotThere) {
   const auto none = run_plainly({"get", "bakery/zzzzzzzz/*", "--log", file("two.mbr"), "--raw"});
   EXPECT_EQ(none.code, kExitNo);
   EXPECT_NE(none.err.find("the recording has no values of 'bakery/zzzzzzzz/*' at that time; try: "
-                          "meterbank log info " +
+                          "meterbank list --instances bakery --log " +
                           file("two.mbr")),
             std::string::npos)
       << none.err;
