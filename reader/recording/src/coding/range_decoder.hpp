@@ -4,8 +4,10 @@
 #pragma once
 
 #include <algorithm>
+#include <bit>
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <span>
 
 #include "coding/range_encoder.hpp"
@@ -39,7 +41,7 @@ class RangeDecoder {
     constexpr std::uint64_t kPlaceMax = (std::uint64_t{1} << kShareBits) - 1;
     const auto place = static_cast<std::uint32_t>(std::min(number_ / range_, kPlaceMax));
     const unsigned symbol = model.at(place);
-    const std::uint32_t begin = model.below(symbol), end = model.below(symbol + 1);
+    const auto [begin, end] = model.share_of(symbol);
     number_ -= range_ * begin;
     range_ *= end - begin;
     model.learn(symbol);
@@ -66,6 +68,13 @@ class RangeDecoder {
   static constexpr std::size_t kAhead = 8;  // bytes in `number_`
 
   [[nodiscard]] std::uint64_t read() noexcept {
+    if (next_ + 4 <= bytes_.size()) {
+      static_assert(std::endian::native == std::endian::little);
+      std::uint32_t first_is_least = 0;
+      std::memcpy(&first_is_least, bytes_.data() + next_, sizeof first_is_least);
+      next_ += 4;
+      return __builtin_bswap32(first_is_least);
+    }
     std::uint64_t four = 0;
     for (std::size_t place = next_; place < next_ + 4; ++place) {
       four =

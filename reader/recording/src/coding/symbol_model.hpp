@@ -12,6 +12,9 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#if defined(__SSE2__)
+#include <emmintrin.h>
+#endif
 
 namespace meterbank::recording {
 
@@ -32,8 +35,30 @@ class SymbolModel {
     const std::uint32_t not_first = 0U - (symbol != 0 ? 1U : 0U);
     return (static_cast<std::uint32_t>(below_[symbol]) + symbol) & not_first;
   }
+  struct Share {
+    std::uint32_t begin, end;
+  };
+  // below() of the symbol and of the next one, without a branch: a decoder has just learnt the
+  // symbol, so nothing could be guessed ahead.
+  [[nodiscard]] Share share_of(unsigned symbol) const noexcept {
+    const std::uint32_t is_first = 0U - ((symbol - 1U) >> 31U);
+    const std::uint32_t is_last = 0U - (symbol + 1) / kSymbols;
+    const auto begin = static_cast<std::uint32_t>(below_[symbol]) + symbol;
+    const auto end = static_cast<std::uint32_t>(below_[(symbol + 1) % kSymbols]) + symbol + 1;
+    return {begin & ~is_first, (end & ~is_last) | (is_last & std::uint32_t{1} << kShareBits)};
+  }
   // The symbol whose share covers this place, which is less than 2^kShareBits.
   [[nodiscard]] unsigned at(std::uint32_t place) const noexcept {
+#if defined(__SSE2__)
+    // One bit a symbol whose share begins behind the place; lane 0 holds no share.
+    const __m128i wanted = _mm_set1_epi16(static_cast<std::int16_t>(place));
+    const auto behind = [&](std::size_t first, Lanes more) {
+      return _mm_cmpgt_epi16(std::bit_cast<__m128i>(load(first) + more), wanted);
+    };
+    const auto bits = static_cast<unsigned>(
+        _mm_movemask_epi8(_mm_packs_epi16(behind(0, kLow), behind(kLanes, kHigh))));
+    return static_cast<unsigned>(std::countr_zero((bits | 1U << kSymbols) & ~1U)) - 1;
+#else
     const auto wanted = static_cast<std::int16_t>(place);
     const auto first = std::bit_cast<Words>(load(0) + kLow <= wanted);
     const auto second = std::bit_cast<Words>(load(kLanes) + kHigh <= wanted);
@@ -42,6 +67,7 @@ class SymbolModel {
     const std::uint64_t sums =
         (first[0] & kWithoutCount) + (first[1] & kOnes) + (second[0] & kOnes) + (second[1] & kOnes);
     return static_cast<unsigned>(sums * kOnes >> 48);
+#endif
   }
 
   void learn(unsigned symbol) noexcept {
