@@ -259,6 +259,14 @@ TEST_F(CliDiff, EndsWithAnotherCodeThanThatOfAChangeIfNothingCanBeCompared) {
   EXPECT_EQ(diff({a, b, "-o", "/nowhere/at/all"}).code, kExitEnvironment);
 }
 
+TEST_F(CliDiff, SaysThatItsDiskIsFull) {
+  const auto outcome =
+      diff({made("a", 1000), made("b", 1000, kDiffBegin + 100), "-o", "/dev/full"});
+  EXPECT_EQ(outcome.code, kExitEnvironment);
+  EXPECT_TRUE(has(outcome.err, "/dev/full")) << outcome.err;
+  EXPECT_TRUE(has(outcome.err, "try: ")) << outcome.err;
+}
+
 TEST_F(CliDiff, PrintsNamesWithControlCharactersEscaped) {
   for (const char* const name : {"a", "b"}) {
     DiffRecording recording(kDiffBegin + (*name == 'b' ? 100U : 0U), test::two_counters(),
