@@ -3,11 +3,16 @@
 // A recording of some sets beside others whose instances come and go.
 #include <gtest/gtest.h>
 
-#include <optional>
+#include <fstream>
+#include <memory>
 #include <string>
+#include <utility>
 
 #include "../reader/replay/hand_made.hpp"
+#include "../support/temporary_directory.hpp"
 #include "meterbank/reader/query.hpp"
+#include "meterbank/recording/frame.hpp"
+#include "meterbank/recording/recording.hpp"
 #include "meterbank/recording/tick_writer.hpp"
 
 namespace meterbank::recording::unselected_test {
@@ -75,6 +80,46 @@ TEST(UnselectedSets, AreListedInARecordingOfEverythingAlone) {
 TEST(UnselectedSets, CostNothingWhereTheirInstancesComeAndGo) {
   EXPECT_GE(bytes_of_a_change("busy/*/*"), 32U);
   EXPECT_LE(bytes_of_a_change("kept/*/*"), 24U);
+}
+
+TEST(UnselectedSets, AreListedIfTheirCallbackGaveTheRows) {
+  Replay replay;
+  const auto provider = *replay.add_provider(test::provider_called("made"));
+  ReplayedSet facts = test::registered(test::two_counters("asked"), 1);
+  facts.flags = kRegistrationCallback;
+  const auto asked = *replay.add_set(provider, std::move(facts));
+  const auto schema = std::make_shared<const Counterset>(test::two_counters("asked"));
+  const auto answered = *replay.add_answered(asked, schema, 5);
+  const auto row = *replay.begin_instance(answered, {.slot = 0, .name = "a", .generation = 1});
+  replay.words(answered, row)[0] = 1'000'003;
+  const Timestamp now{kSecond, 1'700'000'000 * kSecond};
+  replay.show(now);
+  auto query = *Query::compile(replay.catalog(), {"asked/*/*"});
+  Sample sample;
+  query.collect(sample, now);
+  const RateInput rate{&query, &sample};
+  TickWriter writer;
+  SchemaNumbers schemas;
+  std::string bytes;
+  Head head;
+  head.rates.push_back({kSecond, "asked/*/*"});
+  append_head(head, bytes);
+  writer.tick(
+      {.catalog = replay.catalog(), .rates = {&rate, 1}, .time = now, .lists_all_sets = false},
+      schemas, bytes);
+
+  const test::TemporaryDirectory directory;
+  const std::string path = directory.path() + "/asked.mbr";
+  std::ofstream(path, std::ios::binary) << bytes;
+  auto recording = Recording::open(path);
+  ASSERT_TRUE(recording) << recording.error().message();
+  ASSERT_TRUE(recording->next());
+  auto again = *Query::compile(recording->catalog(), {"asked/a/count"});
+  Sample shown;
+  again.collect(shown, recording->time());
+  const Rows rows = shown.rows();
+  ASSERT_NE(rows.begin(), rows.end());
+  EXPECT_EQ((*(*rows.begin()).begin()).raw.value, 1'000'003);
 }
 
 }  // namespace
