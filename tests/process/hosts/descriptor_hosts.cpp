@@ -109,6 +109,8 @@ int lose_in_callback(const std::string& directory, bool takes_numbers) {
   }
   if (!comes_true([&] { return runs.load(std::memory_order_seq_cst); })) return wrong("not asked");
   close_range_of_kernel();
+  // As above: threads have looked at their descriptors before others take the numbers.
+  if (!comes_true(others_sleep)) return wrong("a thread spins without descriptors");
   std::optional<OwnFiles> files;
   if (takes_numbers) files.emplace(OwnFiles::Sort::kSockets);
   may_end.store(true, std::memory_order_seq_cst);
