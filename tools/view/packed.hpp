@@ -23,8 +23,8 @@ namespace meterbank::view {
 // Since 1970, as the clocks of a browser and of plots count.
 [[nodiscard]] std::vector<double> milliseconds_of(std::span<const std::uint64_t> times_ns);
 
-// A value of JSON: a text with the numbers as binary32, NaN where there is none; or the array of
-// them if they do not fit.
+// Writes one JSON value: a text with the numbers as binary32, in which NaN stands for a missing
+// one, or an array of numbers if binary32 cannot hold them all.
 void write_packed(cli::JsonWriter& json, std::span<const double> values);
 // Milliseconds, as binary64.
 void write_packed_times(cli::JsonWriter& json, std::span<const std::uint64_t> times_ns);

@@ -171,9 +171,9 @@ struct Window {
 }
 
 struct JsonForm {
-  // Numbers of plots and trends as in packed.hpp; without `high` where it is `low`, and without the
-  // `times` of a plot that are those of the plot before. Otherwise they have seven digits, which no
-  // screen shows more of, and are null where there is none.
+  // Writes the numbers of plots and trends as packed.hpp says, and leaves out `high` where it
+  // equals `low`, and the `times` of a plot that equal those of the plot before. Otherwise numbers
+  // have seven digits, more than any screen shows, and a missing one is null.
   bool is_packed = false;
   bool has_plot_values = true;  // moments and values of plots
 };

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <bit>
+#include <cstdint>
 #include <ostream>
 #include <sstream>
 #include <string>
@@ -55,12 +56,17 @@ inline void print(std::ostream& out, const Value& value) {
   if (value.distribution != nullptr) print(out, *value.distribution);
 }
 
+// A recording has the version of a directory as it was when other facts of its provider changed.
+enum class DirectoryVersion : std::uint8_t { kShown, kLeftOut };
+
 // A line a row, and one a value.
-inline std::vector<std::string> printed_rows(const Rows& rows) {
+inline std::vector<std::string> printed_rows(const Rows& rows,
+                                             DirectoryVersion version = DirectoryVersion::kShown) {
   std::vector<std::string> lines;
   for (const Row& row : rows) {
     std::ostringstream line;
     print(line, row);
+    if (version == DirectoryVersion::kShown) line << " v" << row.provider->directory_version;
     lines.push_back(line.str());
     for (const Value& value : row) {
       std::ostringstream of_value;

@@ -144,8 +144,8 @@ struct MadeRecording {
     files.append(bytes);
     auto compared = *query_of_moments(catalog);
     compared.collect(sample, now);
-    ticks.push_back(
-        {now, files.all().size() - 1, begin, file.bytes.size(), test::printed_rows(sample.rows())});
+    ticks.push_back({now, files.all().size() - 1, begin, file.bytes.size(),
+                     test::printed_rows(sample.rows(), test::DirectoryVersion::kLeftOut)});
   }
 };
 
@@ -162,7 +162,7 @@ class ShownRecording {
     auto query = *query_of_moments(recording_->catalog());
     Sample sample;
     query.collect(sample, recording_->time());
-    return test::printed_rows(sample.rows());
+    return test::printed_rows(sample.rows(), test::DirectoryVersion::kLeftOut);
   }
   [[nodiscard]] bool shows(const MadeTick& tick) {
     const bool is_then = recording_->time().realtime_ns == tick.time.realtime_ns &&

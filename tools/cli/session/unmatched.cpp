@@ -117,8 +117,8 @@ std::string remedy_of(const Unmatched& miss, const std::optional<CounterPath>& p
 std::string unmatched_text(const Unmatched& miss, const Catalog& catalog, const std::string& log) {
   const auto parsed = parse_path(miss.pattern);
   const auto path = parsed ? std::optional(*parsed) : std::nullopt;
-  const bool has_set_without_rows = miss.part == "instance" && miss.suggestion.empty();
-  if (!log.empty() && path && has_set_without_rows && !no_total(miss, *path, catalog)) {
+  const bool lacks_row = miss.part == "instance" && miss.suggestion.empty();
+  if (!log.empty() && path && lacks_row && !no_total(miss, *path, catalog)) {
     return fmt::format("the recording has no values of '{}' at that time; try: {}", miss.pattern,
                        remedy_of(miss, path, log));
   }

@@ -170,7 +170,7 @@ class LinesBefore {
   explicit LinesBefore(const std::vector<view::Line>& lines) : lines_(lines) {}
 
   [[nodiscard]] const view::Line& operator[](std::size_t place) const { return lines_[place]; }
-  // lines.size() if there is none.
+  // The place of the line with this key; the number of lines if none has it.
   [[nodiscard]] std::size_t find(const std::string& key, std::size_t place) {
     if (place < lines_.size() && lines_[place].key == key) return place;
     if (places_.empty()) {

@@ -126,7 +126,7 @@ void DirectoryWriter::take_providers(const Catalog& catalog, ByteWriter& events)
     provider.seen = round_;
     if (provider.view == view) continue;
     provider.view = view;
-    // It is another view after each change of a set, too. That alone is no event.
+    // The catalog makes a new view for each change of a set; only new facts are an event.
     std::string lasting;
     ByteWriter lasting_out(lasting);
     append_facts(*view, {}, lasting_out);

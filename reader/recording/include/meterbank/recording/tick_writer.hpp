@@ -74,8 +74,7 @@ struct TickInput {
   Timestamp time;
   std::uint64_t window_ns = 0;              // from the first load of the samples to the last
   const AssignedRates* assigned = nullptr;  // with one query in `rates`, which has a sample
-  // Sets are listed before any row of them is recorded: what is recorded is everything, or a part
-  // of a recording.
+  // False: a set is listed from the first tick that has a row of it.
   bool lists_all_sets = true;
 };
 
