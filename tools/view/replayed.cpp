@@ -20,6 +20,7 @@ namespace {
 constexpr auto kEnvelopeTimeMax = std::chrono::seconds(2);
 constexpr std::uint64_t kColumnsOfBlur = 4;
 constexpr unsigned kEnvelopeThreadsMax = 4;
+constexpr std::ptrdiff_t kTrendMomentsMin = 64;  // about as many as a small plot has columns
 
 // Of the chunks that overlap the range.
 std::uint64_t ticks_in(const recording::Recording& log, std::uint64_t from_ns,
@@ -59,8 +60,25 @@ bool show_near(recording::Recording& log, Query& query, std::span<const std::uin
   return log.seek(wanted_ns) && log.time().realtime_ns > shown_ns;
 }
 
+// Shows the first moment of a chunk, which is cheap, at or behind the wanted one, else the last
+// moment by `to_ns`. Returns whether there is one behind the one that is shown.
+bool show_chunk(recording::Recording& log, std::span<const std::uint64_t> begins,
+                std::uint64_t wanted_ns, std::uint64_t to_ns) {
+  const auto shown_ns = log.time().realtime_ns;
+  const auto next = std::ranges::lower_bound(begins, std::max(wanted_ns, shown_ns + 1));
+  const bool is_within = next != begins.end() && *next <= to_ns;
+  return log.seek(is_within ? *next : to_ns) && log.time().realtime_ns > shown_ns;
+}
+
+bool has_distribution(const Row& row) noexcept {
+  return std::ranges::any_of(row.set().counters, [](const CounterView& counter) {
+    return counter.form == ValueForm::kDistribution;
+  });
+}
+
 // The moments of [from, to] that have all that is selected, or as many of them, about evenly, as a
-// past holds. Returns whether it was all of them.
+// past holds. Returns whether it was all of them. Without a distribution, whose heat map shows each
+// of them, the first moments of chunks are enough for trends if there are many.
 bool replay_into(Past& past, recording::Recording& log, Query& query, std::uint64_t from_ns,
                  std::uint64_t to_ns, const std::function<bool(const Row&)>& is_followed,
                  const std::function<bool(const Row&)>& has_heat) {
@@ -69,6 +87,9 @@ bool replay_into(Past& past, recording::Recording& log, Query& query, std::uint6
   const auto step_ns = (to_ns - from_ns) / Board::kMomentsMax;
   const bool takes_all = ticks_in(log, from_ns, to_ns) <= Board::kMomentsMax;
   const auto begins = takes_all ? std::vector<std::uint64_t>() : begins_of_chunks(log);
+  bool takes_chunks =
+      std::ranges::upper_bound(begins, to_ns) - std::ranges::lower_bound(begins, from_ns) >=
+      kTrendMomentsMin;
   auto wanted_ns = from_ns;
   Sample samples[2];
   std::size_t newest = 0;
@@ -88,11 +109,15 @@ bool replay_into(Past& past, recording::Recording& log, Query& query, std::uint6
       past.begin_moment(shown_ns, seconds);
       for (const Row& row : newer.since(older, cli::kUncapped)) {
         // Before the second moment there are no rates; levels would be all that is known of it.
-        if (is_followed(row)) past.follow(row, has_older && has_heat(row));
+        if (!is_followed(row)) continue;
+        past.follow(row, has_older && has_heat(row));
+        takes_chunks = takes_chunks && !has_distribution(row);
       }
     }
     wanted_ns = std::max(wanted_ns, shown_ns) + step_ns;
-    is_there = takes_all ? log.next() : show_near(log, query, begins, wanted_ns, step_ns);
+    is_there = takes_all      ? log.next()
+               : takes_chunks ? show_chunk(log, begins, wanted_ns, to_ns)
+                              : show_near(log, query, begins, wanted_ns, step_ns);
     // Nothing was recorded for a while.
     if (!is_there && !takes_all) is_there = log.next();
   }

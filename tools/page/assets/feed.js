@@ -28,8 +28,11 @@ const pause = (milliseconds, signal) => new Promise(done => {
   signal.addEventListener('abort', () => (clearTimeout(timer), done()));
 });
 
+// The same for both questions about a moment, so that the program reads the recording once.
+const columnsOfMoment = () => Math.min(2000, Math.max(300, Math.round(document.documentElement.clientWidth)));
+
 function windowWords() {
-  const words = new URLSearchParams({'window.section': part.section, 'window.first': part.first, 'window.lines': part.lines, 'window.columns': 600, 'window.counters': kPlots});
+  const words = new URLSearchParams({'window.section': part.section, 'window.first': part.first, 'window.lines': part.lines, 'window.columns': place.has('at') ? columnsOfMoment() : 600, 'window.counters': kPlots});
   if (place.has('at')) words.set('window.plots', 'apart');
   return words.toString();
 }
@@ -143,7 +146,7 @@ function seriesOf(buffer) {
 }
 
 async function askSeries(link, signal) {
-  const answer = await ask(`/series?${link}&window.counters=${kPlots}&window.columns=${Math.min(2000, Math.max(300, Math.round(document.documentElement.clientWidth)))}`, signal);
+  const answer = await ask(`/series?${link}&window.counters=${kPlots}&window.columns=${columnsOfMoment()}`, signal);
   return answer.ok ? seriesOf(await answer.arrayBuffer()) : null;
 }
 
