@@ -3,6 +3,7 @@
 // Boards over recordings: the same pictures as live.
 #include <cmath>
 #include <numeric>
+#include <set>
 
 #include "../../support/temporary_directory.hpp"
 #include "board_fixture.hpp"
@@ -264,6 +265,58 @@ TEST_F(RecordedBoard,
     ASSERT_EQ(values, static_cast<float>((times[i] - times[i - 1]) / kStepNs)) << "moment " << i;
     ASSERT_LE(times[i] - times[i - 1], 2 * even_ns) << "moment " << i;
   }
+}
+
+// Without a distribution, nothing of a picture needs more moments than a small plot has columns.
+TEST_F(RecordedBoard, TrendsOfALongTimeAreFirstMomentsOfChunksAndTheOneThatIsShown) {
+  constexpr int kMoments = 10'000, kSpike = 3'217;
+  constexpr std::uint64_t kStepNs = 10'000'000, kBeginNs = 1'700'000'000'000'000'000;
+  const auto directory = test::TemporaryDirectory();
+  auto shop = *Provider::create({.name = "shop", .directory = directory.path()});
+  const auto sales = *shop.add(cli::kSales);
+  auto fruit = *sales.create_instance("fruit");
+  auto catalog = *Catalog::open({.directory = directory.path()});
+  auto query = *Query::compile(catalog, {});
+  record::KeptTicks kept({.ticks_max = kMoments});
+  Sample sample;
+  for (int moment = 0; moment < kMoments; ++moment) {
+    fruit.gauge(cli::Sales::kStock).set(moment == kSpike ? 90'000U : static_cast<unsigned>(moment));
+    query.collect(sample);
+    sample.time = {.monotonic_ns = kStepNs * static_cast<std::uint64_t>(moment + 1),
+                   .realtime_ns = kBeginNs + kStepNs * static_cast<std::uint64_t>(moment)};
+    kept.add(catalog, query, sample);
+  }
+  ASSERT_TRUE(kept.save(log_, "test", std::chrono::milliseconds(10)));
+  open_board(log_);
+  Place place = instance_of("shop_sales", "fruit");
+  place.counter = "stock";
+  place.span = std::chrono::seconds(100);
+  // In the middle of a chunk.
+  place.at_ns = kBeginNs + 9'876 * kStepNs;
+
+  const auto shown = picture(place);
+
+  const Section& counters = shown.sections.at(0);
+  const auto stock =
+      std::find_if(counters.lines.begin(), counters.lines.end(),
+                   [](const Line& line) { return line.cells.at(0).text == "stock"; });
+  ASSERT_NE(stock, counters.lines.end());
+  const auto& trend = stock->trend;
+  ASSERT_GT(trend.size(), 64U);
+  EXPECT_EQ(trend.back(), 9'876);
+  EXPECT_TRUE(std::is_sorted(trend.begin(), trend.end()));
+  std::set<std::uint64_t> begins;
+  for (const auto& file : selection_->log->files()) {
+    for (const auto& chunk : file.index.chunks()) {
+      begins.insert((chunk.first.realtime_ns - kBeginNs) / kStepNs);
+    }
+  }
+  ASSERT_GT(begins.size(), 64U);
+  for (std::size_t i = 0; i + 1 < trend.size(); ++i) {
+    EXPECT_TRUE(begins.contains(static_cast<std::uint64_t>(trend[i]))) << trend[i];
+  }
+  const auto& highest = shown.plots.at(0).curves.at(0).high;
+  EXPECT_EQ(std::count(highest.begin(), highest.end(), 90'000), 1);
 }
 
 TEST(KeptTicks, DropTheOldestChunksBeyondTheirLimits) {
