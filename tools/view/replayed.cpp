@@ -78,13 +78,12 @@ bool has_distribution(const Row& row) noexcept {
 
 // The moments of [from, to] that have all that is selected, or as many of them, about evenly, as a
 // past holds. Returns whether it was all of them. Without a distribution, whose heat map shows each
-// of them, the first moments of chunks are enough for trends if there are many.
+// of them, they are first moments of chunks, as many as a trend has values.
 bool replay_into(Past& past, recording::Recording& log, Query& query, std::uint64_t from_ns,
                  std::uint64_t to_ns, const std::function<bool(const Row&)>& is_followed,
                  const std::function<bool(const Row&)>& has_heat) {
   from_ns = std::max(from_ns, log.first().realtime_ns);
   if (to_ns < from_ns) return true;
-  const auto step_ns = (to_ns - from_ns) / Board::kMomentsMax;
   const bool takes_all = ticks_in(log, from_ns, to_ns) <= Board::kMomentsMax;
   const auto begins = takes_all ? std::vector<std::uint64_t>() : begins_of_chunks(log);
   bool takes_chunks =
@@ -114,6 +113,7 @@ bool replay_into(Past& past, recording::Recording& log, Query& query, std::uint6
         takes_chunks = takes_chunks && !has_distribution(row);
       }
     }
+    const auto step_ns = (to_ns - from_ns) / (takes_chunks ? kTrendMax : Board::kMomentsMax);
     wanted_ns = std::max(wanted_ns, shown_ns) + step_ns;
     is_there = takes_all      ? log.next()
                : takes_chunks ? show_chunk(log, begins, wanted_ns, to_ns)
