@@ -34,11 +34,15 @@ class BlockSums {
     double sum = 0, weight = 0;
   };
 
-  std::vector<Block> blocks_;
+  void close_last();
+
+  // What add() needs of each value is together: there may be hundreds of thousands of streams.
+  Block last_;
+  double least_ = 0, most_ = 0;
   std::uint64_t values_ = 0;
   std::uint64_t values_of_block_ = 1;
   std::uint64_t in_last_ = 0;
-  double least_ = 0, most_ = 0;
+  std::vector<Block> blocks_;  // those before the last one
 };
 
 }  // namespace meterbank::compare
