@@ -78,7 +78,7 @@ class DatabaseWriter final : public MomentSink {
               .run());
     host_ = moment.log.files().front().head.host;
     if (moment.has_changed) begin_use();
-    for (const Row& row : moment.sample) add_row(row, moment.log);
+    for (const Row& row : moment.sample) add_row(row, moment);
     if (moment.has_changed) forget_unused();
     if (error_) return tl::make_unexpected(std::move(*error_));
     return true;
@@ -130,16 +130,22 @@ class DatabaseWriter final : public MomentSink {
   }
 
   // A total that a reader makes is stored nowhere.
-  void add_row(const Row& row, const recording::Recording& log) {
+  void add_row(const Row& row, const LogMoment& moment) {
     if (error_ || row.is_total) return;
-    const auto rate = log.rate_of(*row.provider, *row.registered);
-    if (!rate || (log.due() >> *rate & 1U) == 0) return;
+    const auto rate = moment.log.rate_of(*row.provider, *row.registered);
+    const bool is_due = rate && (moment.log.due() >> *rate & 1U) != 0;
+    // At a change, what has no values now is looked at too: it must not be forgotten.
+    if (!is_due && !(rate && moment.has_changed)) return;
     const std::int64_t instance = instance_of(row);
-    if (row.status != RowStatus::kFresh) {
+    if (is_due && row.status != RowStatus::kFresh) {
       check(insert_status_->whole(samples_).whole(instance).text(name_of(row.status)).run());
     }
-    if (!holds_values(row.status)) return;
-    for (const Value& value : row) add_value(value, instance, counter_of(row, *value.counter));
+    const bool has_values = is_due && holds_values(row.status);
+    if (!has_values && !moment.has_changed) return;
+    for (const Value& value : row) {
+      const std::int64_t counter = counter_of(row, *value.counter);
+      if (has_values) add_value(value, instance, counter);
+    }
   }
 
   void add_value(const Value& value, std::int64_t instance, std::int64_t counter) {

@@ -5,12 +5,15 @@
 #include <cstdio>
 #include <filesystem>
 #include <fstream>
+#include <optional>
+#include <utility>
+#include <vector>
 
 #include "../../../support/file_size_limit.hpp"
 #include "../../../support/most_memory.hpp"
 #include "../../../support/sanitizers.hpp"
 #include "../../record/made_recording.hpp"
-#include "../cli_fixture.hpp"
+#include "../distribution/kitchen_fixture.hpp"
 #include "cli/session/exit_code.hpp"
 
 namespace meterbank::cli::sqlite_test {
@@ -18,7 +21,92 @@ namespace {
 
 using record::MadeRecording;
 
-class CliSqlite : public CliTest {
+// A shop with two sets: orders each second and, each other second, aisles of which readers make a
+// total. At second 2 the orders could not be read, and from second 3 on another row has their slot.
+class MadeShop {
+ public:
+  MadeShop() {
+    recording::Head head;
+    head.rates = {{kSecond, "orders/*"}, {2 * kSecond, "aisles/*"}};
+    recording::append_head(head, bytes_);
+    ReplayedProvider facts = test::provider_called("shop");
+    facts.outside.pid = facts.pid;
+    facts.outside.container = std::string(64, 'c');
+    facts.outside.unit = "shop.service";
+    const auto shop = *replay_.add_provider(std::move(facts));
+    orders_ = *replay_.add_set(shop, test::registered(orders(), 1));
+    Counterset aisles = test::two_counters("aisles");
+    aisles.instances = InstanceKind::kMultipleAggregate;
+    aisles_ = *replay_.add_set(shop, test::registered(std::move(aisles), 2));
+    for (const auto& [slot, name] : {std::pair{0U, "fruit"}, std::pair{1U, "bread"}}) {
+      static_cast<void>(
+          replay_.begin_instance(aisles_, {.slot = slot, .name = name, .generation = 1}));
+    }
+    begin_orders();
+  }
+  // The orders of another customer, in the slot of those before.
+  void begin_orders() {
+    if (row_) replay_.end_instance(orders_, *row_);
+    ++generation_;
+    row_ = *replay_.begin_instance(
+        orders_, {.name = "of " + std::to_string(generation_), .generation = generation_});
+  }
+  void tick(std::uint64_t second, RowStatus status = RowStatus::kFresh) {
+    const auto words = replay_.words(orders_, *row_);
+    words[0] = 3 + second;
+    words[1] = 100 + second;
+    words[2] = static_cast<std::uint64_t>(-7 - static_cast<std::int64_t>(second));
+    replay_.set_row(orders_, *row_, status, RowConsistency::kBlock);
+    const Timestamp now{kSecond * (100 + second), kSecond * (1'700'000'000 + second)};
+    replay_.show(now);
+    std::vector<recording::RateInput> rates;
+    for (Part& part : parts_) {
+      if (!part.query) part.query.emplace(*Query::compile(replay_.catalog(), {part.pattern}));
+      part.query->update(replay_.catalog());
+      part.query->collect(part.sample, now);
+      const bool is_due = second % part.seconds == 0;
+      rates.push_back({&*part.query, is_due ? &part.sample : nullptr});
+    }
+    writer_.tick({replay_.catalog(), rates, now}, schemas_, bytes_);
+  }
+  void write(const std::string& path) const { std::ofstream(path, std::ios::binary) << bytes_; }
+
+ private:
+  static constexpr std::uint64_t kSecond = MadeRecording::kSecond;
+  struct Part {
+    const char* pattern;
+    std::uint64_t seconds;
+    std::optional<Query> query = {};
+    Sample sample = {};
+  };
+
+  static Counterset orders() {
+    Counterset set = test::two_counters("orders");
+    set.form.words = 3;
+    set.counters.resize(3);
+    for (CounterView& counter : set.counters) counter.more = 3;
+    set.counters[0].type = CounterType::kRawFraction;
+    set.counters[0].base = 1;
+    set.counters[1].type = CounterType::kRawBase;
+    set.counters[2].id = 3;
+    set.counters[2].word = 2;
+    set.counters[2].type = CounterType::kLargeRawCount;
+    set.counters[2].form = ValueForm::kSigned;
+    set.counters[2].name = set.counters[2].symbol = "balance";
+    return set;
+  }
+
+  Replay replay_{{.outside_labels = true}};
+  ReplaySetId orders_{}, aisles_{};
+  std::optional<ReplayRowId> row_;
+  std::uint64_t generation_ = 0;
+  std::array<Part, 2> parts_{Part{"orders/*", 1}, Part{"aisles/*", 2}};
+  recording::TickWriter writer_;
+  recording::SchemaNumbers schemas_;
+  std::string bytes_;
+};
+
+class CliSqlite : public KitchenTest {
  protected:
   [[nodiscard]] Outcome convert(const std::vector<std::string>& more = {}) const {
     std::vector<std::string> words{"log",    "convert", file("made.mbr"), "-f",
@@ -81,7 +169,48 @@ TEST_F(CliSqlite, AnswersWhatARateWasBetweenTwoTimes) {
       "10 1.0 1.0 '2023-11-14T22:13:30.000Z'\n");
 }
 
+TEST_F(CliSqlite, KeepsWhatARowIsOfAndWhatItCouldNotSay) {
+  MadeShop made;
+  for (std::uint64_t second = 0; second < 6; ++second) {
+    if (second == 3) made.begin_orders();
+    made.tick(second, second == 2 ? RowStatus::kBusy : RowStatus::kFresh);
+  }
+  made.write(file("made.mbr"));
+  ASSERT_EQ(convert().code, kExitDone) << convert().err;
+  EXPECT_EQ(ask("SELECT name, pid, uid, container, pod, unit FROM provider"),
+            "'shop' 42 1000 '" + std::string(64, 'c') + "' None 'shop.service'\n");
+  EXPECT_EQ(values_of("balance"), "-7\n-8\n-10\n-11\n-12\n");
+  EXPECT_EQ(ask("SELECT value.value, base FROM value JOIN counter ON counter.id = value.counter "
+                "WHERE counter.symbol = 'count' AND base IS NOT NULL ORDER BY sample"),
+            "3 100\n4 101\n6 103\n7 104\n8 105\n");
+  EXPECT_EQ(ask("SELECT sample, name, status FROM status JOIN instance ON instance.id = instance"),
+            "3 'of 1' 'busy'\n");
+  // A total is stored nowhere, and a slower set has no values at the samples between its own.
+  EXPECT_EQ(ask("SELECT instance.name, count(*), group_concat(DISTINCT sample) FROM value JOIN "
+                "instance ON instance.id = instance GROUP BY instance.id ORDER BY 1"),
+            "'bread' 6 '1,3,5'\n'fruit' 6 '1,3,5'\n'of 1' 4 '1,2'\n'of 2' 6 '4,5,6'\n");
+  EXPECT_EQ(ask("SELECT count(*), count(DISTINCT counterset || symbol) FROM counter"), "4 4\n");
+}
+
+TEST_F(CliSqlite, KeepsDistributionsAndTexts) {
+  serve_a_hundred();
+  soup_.recorder(Dish::kLatency).record(0.25);
+  soup_.recorder(Dish::kLatency).record(5000);
+  soup_.text(Dish::kState).set("open \"late\"");
+  ASSERT_EQ(meterbank({"record", "-o", file("made.mbr"), "-n", "2", "-i", "10ms"}).code, kExitDone);
+  ASSERT_EQ(convert({"dishes/*"}).code, kExitDone);
+  EXPECT_EQ(ask("SELECT DISTINCT sum, least, most, below, above, refused FROM distribution"),
+            "10050.25 0.25 5000.0 1 1 0\n");
+  EXPECT_EQ(ask("SELECT DISTINCT value FROM text"), "'open \"late\"'\n");
+  // Four buckets double: (64, 76.1] holds 65 to 76, and (1, 1.19] nothing.
+  EXPECT_EQ(ask("SELECT round(high, 1), count FROM bucket WHERE low = 64 AND sample = 1"),
+            "76.1 12\n");
+  EXPECT_EQ(ask("SELECT count(*) FROM bucket WHERE low = 1"), "0\n");
+  EXPECT_EQ(ask("SELECT sum(count) FROM bucket WHERE sample = 2"), "100\n");
+}
+
 TEST_F(CliSqlite, OfNoCountersHasTheSamples) {
+  provider_.reset();
   ASSERT_EQ(meterbank({"record", "-o", file("made.mbr"), "-n", "3", "-i", "10ms"}).code, kExitDone);
   ASSERT_EQ(convert().code, kExitDone);
   EXPECT_EQ(ask("SELECT count(*) FROM sample"), "3\n");
