@@ -59,6 +59,7 @@ TEST_F(CliTableImport, KeepsNumbersThatNoDoubleHasTextsAndWhatIsMissing) {
       std::string(kHeadings) +
       "2026-11-27T03:12:05.250Z,shop@7,s,a,big,18446744073709551615,{item},ok\r\n"
       "2026-11-27T03:12:05.250Z,shop@7,s,a,less,-9223372036854775808,,ok\r\n"
+      "2026-11-27T03:12:05.250Z,shop@7,s,a,once,9007199254740993,,ok\r\n"
       "2026-11-27T03:12:05.250Z,shop@7,s,a,some,,By,no-rate-yet\r\n"
       "2026-11-27T03:12:05.250Z,shop@7,s,a,words,\"say \"\"x\"\", y\",,ok\r\n"
       "2026-11-27T03:12:06.250Z,shop@7,s,a,big,9007199254740993,{item},ok\r\n"
@@ -73,12 +74,24 @@ TEST_F(CliTableImport, KeepsNumbersThatNoDoubleHasTextsAndWhatIsMissing) {
   EXPECT_EQ(values_in(table_of("new.mbr")), values_in(table));
 }
 
+TEST_F(CliTableImport, TakesAQuotedLineEndAndCountsTheLinesBehindIt) {
+  const std::string two_lines = "2026-11-27T03:12:05Z,shop@7,s,a,c,\"one\ntwo\",,ok\r\n";
+  ASSERT_EQ(import(kHeadings + two_lines).code, kExitDone);
+  const auto shown = run_plainly({"log", "convert", file("new.mbr"), "-f", "jsonl", "--raw"});
+  EXPECT_NE(shown.out.find("one\\ntwo"), std::string::npos) << shown.out;
+  const auto failed = import(kHeadings + two_lines + "x\r\n");
+  EXPECT_NE(failed.err.find("line 4: 1 columns"), std::string::npos) << failed.err;
+}
+
 TEST_F(CliTableImport, NamesTheLineThatIsMalformed) {
   const std::string good = "2026-11-27T03:12:05Z,shop@7,s,a,c,1,,ok\r\n";
   const std::vector<std::pair<std::string, std::string>> cases{
       {"2026-11-27T03:12:05Z,shop@7,s,a,c,1\r\n", "line 3: 6 columns, not 8"},
       {"yesterday,shop@7,s,a,c,1,,ok\r\n", "line 3: 'yesterday' is not a time in UTC"},
+      {"2026-11-27T03:12:05,shop@7,s,a,c,1,,ok\r\n", "is not a time in UTC"},
       {"2026-11-27T03:12:05Z,shop@7,,a,c,1,,ok\r\n", "line 3: no set"},
+      {"2026-11-27T03:12:05Z,shop@7,s,a,c," + std::string(1U << 20U, '7') + ",,ok\r\n",
+       "line 3: it is longer than 1 MiB"},
       {"2026-11-27T03:12:05Z,shop@7,s,\"a,c,1,,ok\r\n", "line 3: its quotes do not end"},
       {"2026-11-27T03:12:05Z,shop@7,s,a,d," + std::string(300, 'x') + ",,ok\r\n",
        "line 3: a text of 300 bytes"},

@@ -58,9 +58,10 @@ struct ColumnFacts {
     fits_signed = fits_signed && less.has_value();
     const auto real = number_in<double>(text);
     is_real = is_real && real.has_value();
-    constexpr double kExact = 9007199254740992.0;
+    // 2^53, which 2^53 + 1 becomes as well.
+    constexpr double kBeyondExact = 9007199254740992.0;
     const bool is_whole = whole || less;
-    if (is_whole && (!real || std::abs(*real) > kExact)) is_exact_real = false;
+    if (is_whole && (!real || std::abs(*real) >= kBeyondExact)) is_exact_real = false;
   }
   // `rows`: of its set, in all moments.
   void decide(std::uint64_t rows) {
