@@ -8,6 +8,7 @@
 #include <climits>
 #include <cstdlib>
 #include <set>
+#include <utility>
 
 #include "cli/arguments/option_values.hpp"
 #include "cli/distribution/percentile_rows.hpp"
@@ -109,14 +110,29 @@ int judge(const Invocation& invocation, const Selection& selection, const Sample
   return answered;
 }
 
-// Takes the sample that rates are measured from. kDeadline: done.
-std::optional<Wake> warm_up(const Invocation& invocation, Sampler& sampler, Pace& pace,
-                            const Console& console) {
+int report_nothing_shown(const Invocation& invocation, const Console& console) {
+  const LogOptions& log = invocation.selection.log;
+  complain(
+      console,
+      fmt::format("{} has no sample of all these counters {}; try: meterbank log info "
+                  "{}, or the paths of one rate",
+                  escape_for_terminal(log.path), log.has_range() ? "in this range" : "by this time",
+                  escape_for_terminal(log.path)));
+  return kExitNo;
+}
+
+// Takes the sample that rates are measured from. kDeadline: done. It is the one to be shown if no
+// row needs another, and in a recording, whose moments are asked for, if it has none before.
+std::optional<Wake> warm_up(const Invocation& invocation, const Selection& selection,
+                            Sampler& sampler, Pace& pace, const Console& console, bool& is_shown) {
+  const bool is_of_recording = selection.log != nullptr;
+  const bool is_first = !pace.warms_up();
   const auto wake = pace.next();
   if (wake != Wake::kDeadline) return wake;
   sampler.take();
-  if (!sampler.needs_another()) return Wake::kDeadline;
-  if (console.out_is_terminal && console.err_is_terminal && !invocation.quiet) {
+  is_shown = is_of_recording ? is_first : !sampler.needs_another();
+  if (is_shown) return Wake::kDeadline;
+  if (!is_of_recording && console.out_is_terminal && console.err_is_terminal && !invocation.quiet) {
     say(console, fmt::format("(two samples, {} apart)", print_interval(invocation.interval)));
   }
   pace.done();
@@ -189,7 +205,8 @@ int print_rows(const Invocation& invocation, const RowPlan& plan, Selection& sel
                                .warm_up = warms_up,
                                .log = invocation.selection.log});
   std::optional<Wake> wake = Wake::kDeadline;
-  if (warms_up) wake = warm_up(invocation, sampler, *pace, console);
+  bool is_taken = false;  // the sample that is shown next
+  if (warms_up) wake = warm_up(invocation, selection, sampler, *pace, console, is_taken);
 
   bool taken = output->write(writer->begin());
   std::uint64_t shown = 0;
@@ -201,9 +218,7 @@ int print_rows(const Invocation& invocation, const RowPlan& plan, Selection& sel
   // A percentile is stored nowhere.
   PercentileRows with_percentiles(invocation.raw ? Percentiles() : invocation.percentiles);
   while (taken && wake == Wake::kDeadline) {
-    // A warm-up that found nothing to wait for has already taken the sample.
-    const bool ready = shown == 0 && sampler.taken() == 1 && !sampler.needs_another();
-    if (!ready) {
+    if (!std::exchange(is_taken, false)) {
       wake = pace->next();
       if (wake != Wake::kDeadline) break;
       sampler.take();
@@ -243,6 +258,9 @@ int print_rows(const Invocation& invocation, const RowPlan& plan, Selection& sel
   if (wake == Wake::kTimeout) {
     complain(console, "timed out; try: a longer --timeout");
     return output->finish(kExitTimeout, writer->end());
+  }
+  if (shown == 0 && selection.log) {
+    return output->finish(report_nothing_shown(invocation, console), writer->end());
   }
   return output->finish(judge(invocation, selection, sampler, complete, answered, console),
                         writer->end());

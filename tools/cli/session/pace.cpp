@@ -14,7 +14,8 @@ class LivePace : public Pace {
       : waiter_(waiter),
         start_(Clock::now()),
         cadence_(start_, options.interval),
-        duration_(options.duration) {}
+        duration_(options.duration),
+        warms_up_(options.warm_up) {}
 
   std::optional<Wake> next() override {
     for (;;) {
@@ -23,7 +24,11 @@ class LivePace : public Pace {
       if (wake != Wake::kResize) return wake;
     }
   }
-  void done() override { cadence_.advance(Clock::now()); }
+  void done() override {
+    cadence_.advance(Clock::now());
+    warms_up_ = false;
+  }
+  [[nodiscard]] bool warms_up() const noexcept override { return warms_up_; }
   [[nodiscard]] bool is_over() const override {
     return duration_ && cadence_.next() > start_ + *duration_;
   }
@@ -34,6 +39,7 @@ class LivePace : public Pace {
   Clock::time_point start_;
   Cadence cadence_;
   std::optional<std::chrono::nanoseconds> duration_;
+  bool warms_up_;
 };
 
 // Moments of a recording: at even distances, each showing the last one that was recorded by then;
@@ -54,7 +60,7 @@ class LogPace : public Pace {
       next_ns_ = begin_ns;
       end_ns_ = std::min(end_ns_, log_.last().realtime_ns);
     }
-    if (options.warm_up) warm_up_ns_ = before_by_step(begin_ns);
+    if (options.warm_up) warm_up_ns_ = warm_up_before(begin_ns);
     if (options.duration) {
       const auto duration = static_cast<std::uint64_t>(options.duration->count());
       end_ns_ = std::min(end_ns_, begin_ns + duration);
@@ -78,13 +84,23 @@ class LogPace : public Pace {
   }
   [[nodiscard]] bool is_over() const override { return !takes_all_ && next_ns_ > end_ns_; }
   [[nodiscard]] std::uint64_t passed_over() const noexcept override { return passed_over_; }
+  [[nodiscard]] bool warms_up() const noexcept override { return warm_up_ns_.has_value(); }
 
  private:
-  // One step earlier, and in any case an earlier moment than that of `realtime_ns`.
-  std::uint64_t before_by_step(std::uint64_t realtime_ns) {
-    std::uint64_t earlier = realtime_ns - std::min(realtime_ns, step_ns_);
-    if (show_at(realtime_ns)) earlier = std::min(earlier, log_.time().realtime_ns - 1);
-    return earlier;
+  // The moment that rates of the one at `realtime_ns` are measured from: one step earlier, and in
+  // any case an earlier one. Nothing: the recording has none.
+  std::optional<std::uint64_t> warm_up_before(std::uint64_t realtime_ns) {
+    if (!show_at(realtime_ns)) return std::nullopt;
+    const std::uint64_t before_ns = log_.time().realtime_ns - 1;
+    const std::uint64_t wanted_ns = realtime_ns - std::min(realtime_ns, step_ns_);
+    if (show_at(std::min(wanted_ns, before_ns))) return log_.time().realtime_ns;
+    // What is earlier was not recorded; the first moment that was stands for it.
+    if (!log_.seek(log_.first().realtime_ns)) return std::nullopt;
+    while (look() != recording::Coverage::kAll) {
+      if (!log_.next()) return std::nullopt;
+    }
+    return log_.time().realtime_ns <= before_ns ? std::optional(log_.time().realtime_ns)
+                                                : std::nullopt;
   }
   // The range begins with the moment that is shown, if it is in the range.
   bool show_next() {
@@ -102,8 +118,7 @@ class LogPace : public Pace {
     return false;
   }
   bool show_another() {
-    // Before the beginning, the first moment stands for the one that was not recorded.
-    if (warm_up_ns_) return show_at(*warm_up_ns_) || log_.is_somewhere();
+    if (warm_up_ns_) return show_at(*warm_up_ns_);
     for (; next_ns_ <= end_ns_; next_ns_ += step_ns_) {
       if (show_at(next_ns_) && log_.time().realtime_ns != shown_ns_) return true;
     }
@@ -138,12 +153,20 @@ bool show_whole_moment(Selection& selection, std::uint64_t realtime_ns) {
   };
   if (!log.seek(realtime_ns)) return false;
   if (is_whole()) return true;
-  std::uint64_t slowest_ns = 0;
+  // Chunks begin with a sample of all rates, but for those of merged recordings. Otherwise the
+  // samples of two rates may seldom fall together.
+  std::uint64_t slowest_ns = 0, chunk_ns = 0;
   for (const auto& file : log.files()) {
     for (const auto& rate : file.head.rates) slowest_ns = std::max(slowest_ns, rate.interval_ns);
+    for (const auto& chunk : file.index.chunks()) {
+      const std::uint64_t begin_ns = chunk.first.realtime_ns;
+      if (begin_ns <= realtime_ns) chunk_ns = std::max(chunk_ns, begin_ns);
+    }
   }
   std::uint64_t last_ns = 0;
-  if (!log.seek(realtime_ns - std::min(realtime_ns, 2 * slowest_ns)) && !log.next()) return false;
+  const std::uint64_t begin_ns =
+      std::min(chunk_ns, realtime_ns - std::min(realtime_ns, 2 * slowest_ns));
+  if (!log.seek(begin_ns) && !log.seek(log.first().realtime_ns)) return false;
   while (log.time().realtime_ns <= realtime_ns) {
     if (is_whole()) last_ns = log.time().realtime_ns;
     if (!log.next()) break;

@@ -16,7 +16,8 @@ namespace meterbank::cli {
 struct PaceOptions {
   std::chrono::nanoseconds interval = std::chrono::seconds(1);
   std::optional<std::chrono::nanoseconds> duration;  // no moment lies further behind the first
-  // The first moment is for a sample that rates are measured from, one interval before the others.
+  // The first moment is for a sample that rates are measured from, one interval before the others;
+  // not if a recording has no such moment.
   bool warm_up = false;
   // Also moments of a recording at which only some of the selected counters were sampled.
   bool takes_parts = false;
@@ -34,6 +35,8 @@ class Pace {
   // Whether the next moment is still wanted.
   [[nodiscard]] virtual bool is_over() const = 0;
   [[nodiscard]] virtual std::uint64_t missed() const noexcept { return 0; }
+  // Whether the next moment is the one of PaceOptions::warm_up.
+  [[nodiscard]] virtual bool warms_up() const noexcept = 0;
   // How many moments of a recording were left out because only some of the selected counters were
   // sampled then.
   [[nodiscard]] virtual std::uint64_t passed_over() const noexcept { return 0; }

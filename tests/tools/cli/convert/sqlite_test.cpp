@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // `log convert -f sqlite`, as Python's module reads it.
+#include <unistd.h>
+
 #include <array>
 #include <cstdio>
 #include <filesystem>
@@ -13,6 +15,7 @@
 #include "../../../support/most_memory.hpp"
 #include "../../../support/sanitizers.hpp"
 #include "../../record/made_recording.hpp"
+#include "../../record/made_shop.hpp"
 #include "../distribution/kitchen_fixture.hpp"
 #include "cli/session/exit_code.hpp"
 
@@ -20,92 +23,7 @@ namespace meterbank::cli::sqlite_test {
 namespace {
 
 using record::MadeRecording;
-
-// A shop with two sets: orders each second and, each other second, aisles of which readers make a
-// total. At second 2 the orders could not be read, and from second 3 on another row has their slot.
-class MadeShop {
- public:
-  MadeShop() {
-    recording::Head head;
-    head.rates = {{kSecond, "orders/*"}, {2 * kSecond, "aisles/*"}};
-    recording::append_head(head, bytes_);
-    ReplayedProvider facts = test::provider_called("shop");
-    facts.outside.pid = facts.pid;
-    facts.outside.container = std::string(64, 'c');
-    facts.outside.unit = "shop.service";
-    const auto shop = *replay_.add_provider(std::move(facts));
-    orders_ = *replay_.add_set(shop, test::registered(orders(), 1));
-    Counterset aisles = test::two_counters("aisles");
-    aisles.instances = InstanceKind::kMultipleAggregate;
-    for (CounterView& counter : aisles.counters) counter.aggregate = kAggregateSum;
-    aisles_ = *replay_.add_set(shop, test::registered(std::move(aisles), 2));
-    for (const auto& [slot, name] : {std::pair{0U, "fruit"}, std::pair{1U, "bread"}}) {
-      static_cast<void>(
-          replay_.begin_instance(aisles_, {.slot = slot, .name = name, .generation = 1}));
-    }
-    begin_orders();
-  }
-  // The orders of another customer, in the slot of those before.
-  void begin_orders() {
-    if (row_) replay_.end_instance(orders_, *row_);
-    ++generation_;
-    row_ = *replay_.begin_instance(
-        orders_, {.name = "of " + std::to_string(generation_), .generation = generation_});
-  }
-  void tick(std::uint64_t second, RowStatus status = RowStatus::kFresh) {
-    const auto words = replay_.words(orders_, *row_);
-    words[0] = 3 + second;
-    words[1] = 100 + second;
-    words[2] = static_cast<std::uint64_t>(-7 - static_cast<std::int64_t>(second));
-    replay_.set_row(orders_, *row_, status, RowConsistency::kBlock);
-    const Timestamp now{kSecond * (100 + second), kSecond * (1'700'000'000 + second)};
-    replay_.show(now);
-    std::vector<recording::RateInput> rates;
-    for (Part& part : parts_) {
-      if (!part.query) part.query.emplace(*Query::compile(replay_.catalog(), {part.pattern}));
-      part.query->update(replay_.catalog());
-      part.query->collect(part.sample, now);
-      const bool is_due = second % part.seconds == 0;
-      rates.push_back({&*part.query, is_due ? &part.sample : nullptr});
-    }
-    writer_.tick({replay_.catalog(), rates, now}, schemas_, bytes_);
-  }
-  void write(const std::string& path) const { std::ofstream(path, std::ios::binary) << bytes_; }
-
- private:
-  static constexpr std::uint64_t kSecond = MadeRecording::kSecond;
-  struct Part {
-    const char* pattern;
-    std::uint64_t seconds;
-    std::optional<Query> query = {};
-    Sample sample = {};
-  };
-
-  static Counterset orders() {
-    Counterset set = test::two_counters("orders");
-    set.form.words = 3;
-    set.counters.resize(3);
-    for (CounterView& counter : set.counters) counter.more = 3;
-    set.counters[0].type = CounterType::kRawFraction;
-    set.counters[0].base = 1;
-    set.counters[1].type = CounterType::kRawBase;
-    set.counters[2].id = 3;
-    set.counters[2].word = 2;
-    set.counters[2].type = CounterType::kLargeRawCount;
-    set.counters[2].form = ValueForm::kSigned;
-    set.counters[2].name = set.counters[2].symbol = "balance";
-    return set;
-  }
-
-  Replay replay_{{.outside_labels = true}};
-  ReplaySetId orders_{}, aisles_{};
-  std::optional<ReplayRowId> row_;
-  std::uint64_t generation_ = 0;
-  std::array<Part, 2> parts_{Part{"orders/*", 1}, Part{"aisles/*", 2}};
-  recording::TickWriter writer_;
-  recording::SchemaNumbers schemas_;
-  std::string bytes_;
-};
+using record::MadeShop;
 
 class CliSqlite : public KitchenTest {
  protected:
@@ -171,7 +89,7 @@ TEST_F(CliSqlite, AnswersWhatARateWasBetweenTwoTimes) {
 }
 
 TEST_F(CliSqlite, KeepsWhatARowIsOfAndWhatItCouldNotSay) {
-  MadeShop made;
+  MadeShop made(1, 2);
   for (std::uint64_t second = 0; second < 6; ++second) {
     if (second == 3) made.begin_orders();
     made.tick(second, second == 2 ? RowStatus::kBusy : RowStatus::kFresh);
@@ -179,13 +97,16 @@ TEST_F(CliSqlite, KeepsWhatARowIsOfAndWhatItCouldNotSay) {
   made.write(file("made.mbr"));
   ASSERT_EQ(convert().code, kExitDone) << convert().err;
   EXPECT_EQ(ask("SELECT name, pid, uid, container, pod, unit FROM provider"),
-            "'shop' 42 1000 '" + std::string(64, 'c') + "' None 'shop.service'\n");
+            "'shop' 42 " + std::to_string(::getuid()) + " '" + std::string(64, 'c') +
+                "' None 'shop.service'\n");
   EXPECT_EQ(values_of("balance"), "-7\n-8\n-10\n-11\n-12\n");
   EXPECT_EQ(ask("SELECT value.value, base FROM value JOIN counter ON counter.id = value.counter "
                 "WHERE counter.symbol = 'count' AND base IS NOT NULL ORDER BY sample"),
             "3 100\n4 101\n6 103\n7 104\n8 105\n");
   EXPECT_EQ(ask("SELECT sample, name, status FROM status JOIN instance ON instance.id = instance"),
             "3 'of 1' 'busy'\n");
+  const auto shown = meterbank({"get", "--log", file("made.mbr")});
+  EXPECT_NE(shown.out.find("_Total"), std::string::npos) << shown.out << shown.err;
   // A total is stored nowhere, and a slower set has no values at the samples between its own.
   EXPECT_EQ(ask("SELECT instance.name, count(*), group_concat(DISTINCT sample) FROM value JOIN "
                 "instance ON instance.id = instance GROUP BY instance.id ORDER BY 1"),
@@ -240,7 +161,7 @@ TEST_F(CliSqlite, TakesNoMoreMemoryForALongerRecording) {
   if (test::kHasSanitizer) GTEST_SKIP() << "a sanitizer keeps memory that was freed";
   const auto most_kib_for = [&](std::uint64_t seconds) {
     {
-      MadeShop made;
+      MadeShop made(1, 2);
       for (std::uint64_t second = 0; second < seconds; ++second) {
         made.begin_orders();
         made.tick(second);

@@ -3,6 +3,7 @@
 // A recording whose counters were sampled at two rates, as the command line shows it.
 #include <string>
 
+#include "../../record/made_shop.hpp"
 #include "../cli_fixture.hpp"
 #include "cli/session/exit_code.hpp"
 
@@ -81,6 +82,72 @@ TEST_F(RecordedRates, SayWhereToLookForAnInstanceThatIsNotThere) {
                           "meterbank list --instances bakery --log " +
                           file("two.mbr")),
             std::string::npos)
+      << none.err;
+}
+
+// Which second of a made recording the first row is of, and its value.
+[[nodiscard]] std::string second_and_value(const Outcome& outcome) {
+  if (outcome.lines().empty()) return "nothing";
+  const std::string line = outcome.lines()[0];
+  const auto at = line.find("T22:") + 4;
+  const int second = 60 * std::stoi(line.substr(at, 2)) + std::stoi(line.substr(at + 3, 2));
+  const auto value = line.find('\t', line.find('\t') + 1) + 1;
+  return std::to_string(second - 13 * 60 - 20) + ": " +
+         line.substr(value, line.find('\t', value) - value);
+}
+
+TEST_F(RecordedRates, OfOneMomentAreOfTheLastSampleByThen) {
+  record::MadeRecording made({});
+  made.ticks(1, 7);
+  made.write(file("made.mbr"));
+  const auto at = [&](const std::string& time, const char* counter, const char* interval) {
+    return second_and_value(
+        run_plainly({"get", std::string("queues/eu/") + counter, "--log", file("made.mbr"), "--at",
+                     "@17000000" + time, "-i", interval}));
+  };
+  // A level needs no sample before, and the first rate has none.
+  for (const char* const interval : {"500ms", "1s", "3s", "20s"}) {
+    EXPECT_EQ(at("01", "depth", interval), "1: 7") << interval;
+    EXPECT_EQ(at("02.9", "depth", interval), "2: 14") << interval;
+    EXPECT_EQ(at("06", "depth", interval), "6: 42") << interval;
+    EXPECT_EQ(at("01", "count", interval), "1: -") << interval;
+    EXPECT_EQ(at("02", "count", interval), "2: 1") << interval;
+    EXPECT_EQ(at("06", "count", interval), "6: 1") << interval;
+  }
+  EXPECT_EQ(second_and_value(run_plainly({"get", "queues/eu/depth", "--log", file("made.mbr")})),
+            "6: 42");
+  for (const auto& [threshold, code] : {std::pair{"34", 2}, std::pair{"35", 0}}) {
+    const auto checked = run_plainly({"check", std::string("queues/eu/depth > ") + threshold,
+                                      "--log", file("made.mbr"), "--at", "@1700000005"});
+    EXPECT_EQ(checked.code, code) << checked.out;
+  }
+}
+
+// Every third and every seventh second.
+TEST_F(RecordedRates, ThatSeldomFallTogetherShowTheLastSampleThatHadBoth) {
+  record::MadeShop made(3, 7);
+  for (std::uint64_t second = 0; second < 60; ++second) made.tick(second);
+  made.write(file("made.mbr"));
+  const auto at = [&](const char* time) {
+    return second_and_value(run_plainly(
+        {"get", "orders/*/balance", "aisles/*/depth", "--log", file("made.mbr"), "--at", time}));
+  };
+  EXPECT_EQ(at("@1700000000"), "0: -7");
+  EXPECT_EQ(at("@1700000020"), "0: -7");
+  EXPECT_EQ(at("@1700000021"), "21: -28");
+  EXPECT_EQ(at("@1700000041.5"), "21: -28");
+  EXPECT_EQ(at("-0s"), "42: -49");
+}
+
+TEST_F(RecordedRates, SayThatNoSampleIsInTheRange) {
+  record::MadeShop made(3, 7);
+  for (std::uint64_t second = 0; second < 60; ++second) made.tick(second);
+  made.write(file("made.mbr"));
+  const auto none = run_plainly(
+      {"get", "*/*/*", "--log", file("made.mbr"), "--from", "@1700000022", "--to", "@1700000041"});
+  EXPECT_EQ(none.code, kExitNo);
+  EXPECT_EQ(none.out, "");
+  EXPECT_NE(none.err.find("has no sample of all these counters in this range"), std::string::npos)
       << none.err;
 }
 
