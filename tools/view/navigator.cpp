@@ -380,7 +380,7 @@ void Navigator::filter_by_typed() {
 void Navigator::accept() {
   if (typing_ == Typing::kTime) {
     if (const auto moment = cli::parse_moment(typed_, last_.last_ns)) {
-      place_.at_ns = *moment;
+      place_.at_ns = cli::last_meant_by(typed_, *moment);
     } else {
       complaint_ = moment.error().message();
     }

@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <charconv>
 #include <ctime>
 #include <optional>
@@ -202,6 +203,15 @@ Result<std::uint64_t> parse_moment(std::string_view word, std::uint64_t referenc
   if (moment) return *moment;
   return usage(fmt::format("'{}' is not a time", word),
                "03:12, 'yesterday 03:12', '2026-11-27 03:12:05', -15m or @1764213120");
+}
+
+std::uint64_t last_meant_by(std::string_view word, std::uint64_t moment_ns) noexcept {
+  constexpr std::uint64_t kMillisecond = 1'000'000;
+  constexpr std::size_t kDigitsPrinted = 3;
+  const auto fraction = word.substr(std::min(word.find('.'), word.size()));
+  const auto digits = fraction.find_first_not_of("0123456789", 1);
+  if (std::min(digits, fraction.size()) > 1 + kDigitsPrinted) return moment_ns;
+  return moment_ns / kMillisecond * kMillisecond + (kMillisecond - 1);
 }
 
 }  // namespace meterbank::cli

@@ -22,4 +22,8 @@ namespace meterbank::cli {
 // Nanoseconds since 1970. Errors: kInvalidArgument, with the forms above.
 [[nodiscard]] Result<std::uint64_t> parse_moment(std::string_view word, std::uint64_t reference_ns);
 
+// The end of the millisecond of a moment that was typed so, because times are printed without what
+// comes behind it. A moment that was typed with more digits is itself.
+[[nodiscard]] std::uint64_t last_meant_by(std::string_view word, std::uint64_t moment_ns) noexcept;
+
 }  // namespace meterbank::cli

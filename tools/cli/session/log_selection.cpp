@@ -38,6 +38,13 @@ Result<LogRange> read_range(const LogOptions& options, const recording::Recordin
     if (!moment) return tl::make_unexpected(std::move(moment.error()));
     one.target = *moment;
   }
+  // The time of a sample that was printed is the time of that sample.
+  if (!options.at.empty() && range.from_ns <= last) {
+    range.from_ns = std::min(last_meant_by(options.at, range.from_ns), last);
+  }
+  if (options.to.find('.') != std::string::npos) {
+    range.to_ns = last_meant_by(options.to, range.to_ns);
+  }
   if (range.from_ns > last) {
     return fail(ErrorCode::kNotFound, fmt::format("{} ends at {}", options.path, print_local(last)),
                 "meterbank log info " + options.path);

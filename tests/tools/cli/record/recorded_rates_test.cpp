@@ -123,6 +123,25 @@ TEST_F(RecordedRates, OfOneMomentAreOfTheLastSampleByThen) {
   }
 }
 
+// Samples are some microseconds behind what is printed of their times.
+TEST_F(RecordedRates, OfATimeThatWasPrintedAreOfItsSample) {
+  record::MadeRecording made({});
+  made.ticks(1, 7, 123'456);
+  made.write(file("made.mbr"));
+  const auto get = [&](const char* option, const std::string& fraction) {
+    return run_plainly({"get", "queues/eu/depth", "--log", file("made.mbr"), option,
+                        "2023-11-14T22:13:2" + fraction});
+  };
+  EXPECT_EQ(second_and_value(get("--at", "1.000Z")), "1: 7");
+  EXPECT_EQ(second_and_value(get("--at", "2.000Z")), "2: 14");
+  EXPECT_EQ(second_and_value(get("--at", "3Z")), "3: 21");
+  EXPECT_EQ(second_and_value(get("--at", "6.000Z")), "6: 42");
+  EXPECT_EQ(second_and_value(get("--at", "4.0001Z")), "3: 21");
+  EXPECT_EQ(get("--to", "3.000Z").lines().size(), 3U);
+  EXPECT_EQ(get("--to", "3.0001Z").lines().size(), 2U);
+  EXPECT_EQ(get("--from", "3.000Z").lines().size(), 4U);
+}
+
 // Every third and every seventh second.
 TEST_F(RecordedRates, ThatSeldomFallTogetherShowTheLastSampleThatHadBoth) {
   record::MadeShop made(3, 7);
