@@ -61,6 +61,7 @@ class LogPace : public Pace {
       end_ns_ = std::min(end_ns_, log_.last().realtime_ns);
     }
     if (options.warm_up) warm_up_ns_ = warm_up_before(begin_ns);
+    if (options.log.every) late_ns_ = late_at_most();
     if (options.duration) {
       const auto duration = static_cast<std::uint64_t>(options.duration->count());
       end_ns_ = std::min(end_ns_, begin_ns + duration);
@@ -80,6 +81,7 @@ class LogPace : public Pace {
       warm_up_ns_.reset();
     } else if (!takes_all_) {
       next_ns_ += step_ns_;
+      late_ns_ = late_at_most();
     }
   }
   [[nodiscard]] bool is_over() const override { return !takes_all_ && next_ns_ > end_ns_; }
@@ -87,13 +89,25 @@ class LogPace : public Pace {
   [[nodiscard]] bool warms_up() const noexcept override { return warm_up_ns_.has_value(); }
 
  private:
+  // A recorder takes its samples at even distances, some of them a little late. So the one that
+  // belongs to a step may be behind it.
+  [[nodiscard]] std::uint64_t late_at_most() const {
+    std::uint64_t interval_ns = step_ns_;
+    for (const auto& file : log_.files()) {
+      for (const auto& rate : file.head.rates) {
+        if (rate.interval_ns != 0) interval_ns = std::min(interval_ns, rate.interval_ns);
+      }
+    }
+    constexpr std::uint64_t kPart = 4;
+    return interval_ns / kPart;
+  }
   // The moment that rates of the one at `realtime_ns` are measured from: one step earlier, and in
   // any case an earlier one. Nothing: the recording has none.
   std::optional<std::uint64_t> warm_up_before(std::uint64_t realtime_ns) {
     if (!show_at(realtime_ns)) return std::nullopt;
     const std::uint64_t before_ns = log_.time().realtime_ns - 1;
     const std::uint64_t wanted_ns = realtime_ns - std::min(realtime_ns, step_ns_);
-    if (show_at(std::min(wanted_ns, before_ns))) return log_.time().realtime_ns;
+    if (show_at(std::min(wanted_ns + late_at_most(), before_ns))) return log_.time().realtime_ns;
     // What is earlier was not recorded; the first moment that was stands for it.
     if (!log_.seek(log_.first().realtime_ns)) return std::nullopt;
     while (look() != recording::Coverage::kAll) {
@@ -120,7 +134,8 @@ class LogPace : public Pace {
   bool show_another() {
     if (warm_up_ns_) return show_at(*warm_up_ns_);
     for (; next_ns_ <= end_ns_; next_ns_ += step_ns_) {
-      if (show_at(next_ns_) && log_.time().realtime_ns != shown_ns_) return true;
+      const std::uint64_t by_ns = std::max(next_ns_, std::min(next_ns_ + late_ns_, end_ns_));
+      if (show_at(by_ns) && log_.time().realtime_ns != shown_ns_) return true;
     }
     return false;
   }
@@ -138,6 +153,7 @@ class LogPace : public Pace {
   std::uint64_t step_ns_;
   std::uint64_t next_ns_;
   std::uint64_t end_ns_;
+  std::uint64_t late_ns_ = 0;
   std::optional<std::uint64_t> warm_up_ns_;
   std::optional<std::uint64_t> shown_ns_;
   std::uint64_t passed_over_ = 0;

@@ -142,6 +142,35 @@ TEST_F(RecordedRates, OfATimeThatWasPrintedAreOfItsSample) {
   EXPECT_EQ(get("--from", "3.000Z").lines().size(), 4U);
 }
 
+// The second sample is later than the first, the third earlier than that.
+TEST_F(RecordedRates, AtEvenDistancesLackNoSampleThatCameALittleLate) {
+  constexpr std::uint64_t kMillisecond = 1'000'000;
+  record::MadeRecording made({});
+  for (std::uint64_t second = 1; second < 20; ++second) {
+    made.tick(second, (second * 7 % 5) * 40 * kMillisecond);
+  }
+  made.write(file("made.mbr"));
+  const auto seconds_of = [&](const std::vector<std::string>& more) {
+    std::vector<std::string> words{"get", "queues/eu/count", "--log", file("made.mbr"), "--raw"};
+    words.insert(words.end(), more.begin(), more.end());
+    std::string seconds;
+    for (const std::string& line : run_plainly(words).lines()) {
+      seconds += second_and_value(Outcome{0, line, ""}).substr(0, 2);
+    }
+    return seconds;
+  };
+  EXPECT_EQ(seconds_of({"--from", "@1700000002", "--to", "@1700000009.9", "--every", "1s"}),
+            "2:3:4:5:6:7:8:9:");
+  EXPECT_EQ(seconds_of({"--from", "@1700000002", "--to", "@1700000009.9", "--every", "2s"}),
+            "2:4:6:8:");
+  EXPECT_EQ(seconds_of({"--at", "@1700000003.2", "-n", "4"}), "3:4:5:6:");
+  const auto one = run_plainly(
+      {"get", "queues/eu/count", "--log", file("made.mbr"), "--at", "@1700000005", "-f", "json"});
+  EXPECT_NE(one.out.find("\"interval_s\":0.88,"), std::string::npos) << one.out;
+  // The first one is what was asked for, and no later one.
+  EXPECT_EQ(seconds_of({"--at", "@1700000003", "-n", "1"}), "2:");
+}
+
 // Every third and every seventh second.
 TEST_F(RecordedRates, ThatSeldomFallTogetherShowTheLastSampleThatHadBoth) {
   record::MadeShop made(3, 7);
