@@ -77,8 +77,9 @@ bool has_distribution(const Row& row) noexcept {
 }
 
 // The moments of [from, to] that have all that is selected, or as many of them, about evenly, as a
-// past holds. Returns whether it was all of them. Without a distribution, whose heat map shows each
-// of them, they are first moments of chunks, as many as a trend has values.
+// past holds. Returns whether it was all of them, and all that any counter has. Without a
+// distribution, whose heat map shows each of them, they are first moments of chunks, as many as a
+// trend has values.
 bool replay_into(Past& past, recording::Recording& log, Query& query, std::uint64_t from_ns,
                  std::uint64_t to_ns, const std::function<bool(const Row&)>& is_followed,
                  const std::function<bool(const Row&)>& has_heat) {
@@ -89,6 +90,7 @@ bool replay_into(Past& past, recording::Recording& log, Query& query, std::uint6
   bool takes_chunks =
       std::ranges::upper_bound(begins, to_ns) - std::ranges::lower_bound(begins, from_ns) >=
       kTrendMomentsMin;
+  bool has_all = takes_all;
   auto wanted_ns = from_ns;
   Sample samples[2];
   std::size_t newest = 0;
@@ -96,7 +98,9 @@ bool replay_into(Past& past, recording::Recording& log, Query& query, std::uint6
   while (is_there && log.time().realtime_ns <= to_ns) {
     static_cast<void>(query.update(log.catalog()));
     const auto shown_ns = log.time().realtime_ns;
-    if (log.coverage_of(query) == recording::Coverage::kAll) {
+    const auto coverage = log.coverage_of(query);
+    has_all = has_all && coverage != recording::Coverage::kSome;
+    if (coverage == recording::Coverage::kAll) {
       const Sample& older = samples[newest];
       newest = 1 - newest;
       Sample& newer = samples[newest];
@@ -121,7 +125,7 @@ bool replay_into(Past& past, recording::Recording& log, Query& query, std::uint6
     // Nothing was recorded for a while.
     if (!is_there && !takes_all) is_there = log.next();
   }
-  return takes_all;
+  return has_all;
 }
 
 }  // namespace

@@ -52,14 +52,14 @@ class MadeShop {
     row_ = *replay_.begin_instance(
         orders_, {.name = "of " + std::to_string(generation_), .generation = generation_});
   }
-  // The sample of this second, if it has one of a set.
-  void tick(std::uint64_t second, RowStatus status = RowStatus::kFresh) {
+  // The sample of this second, if it has one of a set. `more`: is added to the balance.
+  void tick(std::uint64_t second, RowStatus status = RowStatus::kFresh, std::int64_t more = 0) {
     const auto is_due = [&](const Part& part) { return second % part.seconds == 0; };
     if (std::none_of(parts_.begin(), parts_.end(), is_due)) return;
     const auto words = replay_.words(orders_, *row_);
     words[0] = 3 + second;
     words[1] = 100 + second;
-    words[2] = static_cast<std::uint64_t>(-7 - static_cast<std::int64_t>(second));
+    words[2] = static_cast<std::uint64_t>(more - 7 - static_cast<std::int64_t>(second));
     replay_.set_row(orders_, *row_, status, RowConsistency::kBlock);
     const Timestamp now{kSecond * (100 + second), kSecond * (1'700'000'000 + second)};
     replay_.show(now);

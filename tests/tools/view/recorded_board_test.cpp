@@ -6,6 +6,7 @@
 #include <set>
 
 #include "../../support/temporary_directory.hpp"
+#include "../record/made_shop.hpp"
 #include "board_fixture.hpp"
 #include "cli/session/exit_code.hpp"
 #include "record/kept_ticks.hpp"
@@ -226,6 +227,25 @@ TEST_F(RecordedBoard, ASpikeOfOneMomentIsSeenHoweverLongTheSpanIs) {
   const auto& highest = balance->curves[0].high;
   EXPECT_EQ(std::count(highest.begin(), highest.end(), 900), 1);
   EXPECT_EQ(balance->times_ns, levels.plots[0].times_ns);
+}
+
+// Screens show samples of all rates, one in ten here.
+TEST_F(RecordedBoard, ASpikeBetweenTwoSamplesOfASlowerRateIsInThePlot) {
+  record::MadeShop made(1, 10);
+  for (std::uint64_t second = 0; second < 60; ++second) {
+    made.tick(second, RowStatus::kFresh, second == 33 ? 1'000 : 0);
+  }
+  made.write(log_);
+  open_board(log_);
+  Place place = instance_of("orders", "of 1");
+  place.counter = "balance";
+
+  const auto shown = picture(place);
+
+  ASSERT_EQ(shown.plots.size(), 1U);
+  const auto& highest = shown.plots[0].curves.at(0).high;
+  EXPECT_EQ(std::count(highest.begin(), highest.end(), 960), 1);
+  EXPECT_EQ(shown.time_ns, record::MadeRecording::kStart + 50 * record::MadeRecording::kSecond);
 }
 
 // One value a moment: what a column of the heat map has tells how many moments it stands for.
