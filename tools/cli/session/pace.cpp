@@ -110,11 +110,11 @@ class LogPace : public Pace {
     if (show_at(std::min(wanted_ns + late_at_most(), before_ns))) return log_.time().realtime_ns;
     // What is earlier was not recorded; the first moment that was stands for it.
     if (!log_.seek(log_.first().realtime_ns)) return std::nullopt;
-    while (look() != recording::Coverage::kAll) {
-      if (!log_.next()) return std::nullopt;
+    while (log_.time().realtime_ns <= before_ns) {
+      if (look() == recording::Coverage::kAll) return log_.time().realtime_ns;
+      if (!log_.next()) break;
     }
-    return log_.time().realtime_ns <= before_ns ? std::optional(log_.time().realtime_ns)
-                                                : std::nullopt;
+    return std::nullopt;
   }
   // The range begins with the moment that is shown, if it is in the range.
   bool show_next() {
