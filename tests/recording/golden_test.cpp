@@ -2,8 +2,8 @@
 //
 // Recordings that earlier versions made stay readable. golden/v1.mbr is golden_recording() as it
 // was when format 1.0 was settled, and golden/v1.tsv what docs/examples/read_recording.py printed
-// of it. golden/v1_b.mbr is what writers make since they stopped repeating the facts of a provider
-// for each change of its directory.
+// of it. golden/v1_b.mbr is what writers make now: they no longer repeat the facts of a provider
+// at each change of its directory.
 //
 // If IsWrittenTheSameWay fails and the change is meant:
 //   the coder or a frame changed     the format has another major version: keep v1.mbr and v1.tsv,

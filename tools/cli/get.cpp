@@ -8,7 +8,6 @@
 #include <climits>
 #include <cstdlib>
 #include <set>
-#include <utility>
 
 #include "cli/arguments/option_values.hpp"
 #include "cli/distribution/percentile_rows.hpp"
@@ -121,18 +120,15 @@ int report_nothing_shown(const Invocation& invocation, const Console& console) {
   return kExitNo;
 }
 
-// Takes the sample that rates are measured from. kDeadline: done. It is the one to be shown if no
-// row needs another, and in a recording, whose moments are asked for, if it has none before.
+// Takes the sample that rates are measured from. kDeadline: done.
 std::optional<Wake> warm_up(const Invocation& invocation, const Selection& selection,
-                            Sampler& sampler, Pace& pace, const Console& console, bool& is_shown) {
-  const bool is_of_recording = selection.log != nullptr;
-  const bool is_first = !pace.warms_up();
+                            Sampler& sampler, Pace& pace, const Console& console) {
   const auto wake = pace.next();
   if (wake != Wake::kDeadline) return wake;
   sampler.take();
-  is_shown = is_of_recording ? is_first : !sampler.needs_another();
-  if (is_shown) return Wake::kDeadline;
-  if (!is_of_recording && console.out_is_terminal && console.err_is_terminal && !invocation.quiet) {
+  if (pace.shows_first(sampler)) return Wake::kDeadline;
+  const bool takes_time = selection.log == nullptr;
+  if (takes_time && console.out_is_terminal && console.err_is_terminal && !invocation.quiet) {
     say(console, fmt::format("(two samples, {} apart)", print_interval(invocation.interval)));
   }
   pace.done();
@@ -205,8 +201,7 @@ int print_rows(const Invocation& invocation, const RowPlan& plan, Selection& sel
                                .warm_up = warms_up,
                                .log = invocation.selection.log});
   std::optional<Wake> wake = Wake::kDeadline;
-  bool is_taken = false;  // the sample that is shown next
-  if (warms_up) wake = warm_up(invocation, selection, sampler, *pace, console, is_taken);
+  if (warms_up) wake = warm_up(invocation, selection, sampler, *pace, console);
 
   bool taken = output->write(writer->begin());
   std::uint64_t shown = 0;
@@ -218,7 +213,9 @@ int print_rows(const Invocation& invocation, const RowPlan& plan, Selection& sel
   // A percentile is stored nowhere.
   PercentileRows with_percentiles(invocation.raw ? Percentiles() : invocation.percentiles);
   while (taken && wake == Wake::kDeadline) {
-    if (!std::exchange(is_taken, false)) {
+    // A warm-up that found nothing to wait for has already taken the sample.
+    const bool ready = shown == 0 && sampler.taken() == 1 && pace->shows_first(sampler);
+    if (!ready) {
       wake = pace->next();
       if (wake != Wake::kDeadline) break;
       sampler.take();

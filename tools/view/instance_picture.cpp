@@ -3,7 +3,9 @@
 // The screen of an instance: its counters as rows, and over time.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
+#include <cmath>
 #include <numeric>
 
 #include "cli/distribution/percentiles.hpp"
@@ -89,6 +91,45 @@ Plot::Curve curve_of(const ColumnFacts& facts, const Series& series, const Steps
     curve.high.push_back(extent.high);
   });
   return curve;
+}
+
+// The buckets that have values and, where samples are missing, one without values for each of them.
+// Nothing is missing between two samples of a slow rate: nine of ten are as far apart as it makes
+// them.
+std::vector<std::size_t> shown_buckets(const std::vector<const recording::EnvelopeSeries*>& drawn) {
+  const std::size_t all = drawn.front()->buckets.size();
+  std::vector<std::size_t> filled, distances;
+  for (std::size_t at = 0; at < all; ++at) {
+    const bool has_values = std::any_of(drawn.begin(), drawn.end(), [at](const auto* series) {
+      return series->buckets[at].count != 0;
+    });
+    if (!has_values) continue;
+    if (!filled.empty()) distances.push_back(at - filled.back());
+    filled.push_back(at);
+  }
+  if (distances.empty()) distances.push_back(1);
+  std::sort(distances.begin(), distances.end());
+  const std::size_t usual = distances[distances.size() * 9 / 10];
+  const auto behind_usual = std::upper_bound(distances.begin(), distances.end(), usual);
+  const double mean = std::accumulate(distances.begin(), behind_usual, 0.0) /
+                      static_cast<double>(std::distance(distances.begin(), behind_usual));
+  std::vector<std::size_t> shown;
+  double before = -1;
+  const auto add_missing = [&](std::size_t end) {
+    const double distance = static_cast<double>(end) - before;
+    if (distance <= static_cast<double>(usual)) return;
+    const double samples = std::round(distance / mean);
+    for (double missing = 1; missing < samples; ++missing) {
+      shown.push_back(static_cast<std::size_t>(std::round(before + missing * mean)));
+    }
+  };
+  for (const std::size_t at : filled) {
+    add_missing(at);
+    shown.push_back(at);
+    before = static_cast<double>(at);
+  }
+  add_missing(all);
+  return shown;
 }
 
 HeatMap heat_of(const Past& past, const HeatSeries& series, const Steps& steps) {
@@ -361,24 +402,30 @@ class InstancePicture {
   bool draw_extremes(const recording::Envelope& envelope, const std::string& path,
                      std::size_t column, Plot& plot) const {
     const auto& facts = row_.set().columns[column];
+    std::vector<const recording::EnvelopeSeries*> drawn;
     for (const auto& series : envelope.series) {
       if (series.path != path || facts.is_distribution != series.percentile.has_value()) continue;
       if (!row_.provider().empty() && !series.provider.empty() &&
           row_.provider().rfind(series.provider, 0) != 0) {
         continue;
       }
+      drawn.push_back(&series);
+    }
+    if (drawn.empty()) return false;
+    const auto buckets = shown_buckets(drawn);
+    for (const auto* const series : drawn) {
       auto name = facts.symbol;
-      if (series.percentile) name += fmt::format(".p{:g}", *series.percentile);
+      if (series->percentile) name += fmt::format(".p{:g}", *series->percentile);
       Plot::Curve curve{clean(name), {}, {}};
-      for (const auto& bucket : series.buckets) {
+      for (const std::size_t at : buckets) {
+        const auto& bucket = series->buckets[at];
         curve.low.push_back(bucket.count == 0 ? kNoNumber : bucket.least);
         curve.high.push_back(bucket.count == 0 ? kNoNumber : bucket.most);
       }
       plot.curves.push_back(std::move(curve));
     }
-    if (plot.curves.empty()) return false;
-    for (std::size_t bucket = 0; bucket < plot.curves.front().low.size(); ++bucket) {
-      plot.times_ns.push_back(envelope.from_ns + (bucket + 1) * envelope.bucket_ns);
+    for (const std::size_t at : buckets) {
+      plot.times_ns.push_back(envelope.from_ns + (at + 1) * envelope.bucket_ns);
     }
     return true;
   }

@@ -55,7 +55,7 @@ class RowCursor {
     // is_unlinked(), of kValue, kDelta or kRate. 0: this one is not plain.
     std::uint32_t plain_run;
     std::uint64_t mask;         // value_mask()
-    std::uint64_t mask_before;  // of the older value; zero if the result does not depend on it
+    std::uint64_t mask_before;  // the same of the older value; 0 if no result needs one
     double divisor, factor;  // the difference is divided by the one, then multiplied by the other
   };
 

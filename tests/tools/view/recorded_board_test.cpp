@@ -34,6 +34,24 @@ class RecordedBoard : public BoardTest {
     recorder.join();
   }
 
+  // Samples 10 ms apart by both clocks, each after `act(moment)`, of all counters in `directory`.
+  template <typename Act>
+  void save_evenly(const std::string& directory, int moments, Act act) {
+    auto catalog = *Catalog::open({.directory = directory});
+    auto query = *Query::compile(catalog, {});
+    record::KeptTicks kept({.ticks_max = static_cast<std::size_t>(moments)});
+    Sample sample;
+    for (int moment = 0; moment < moments; ++moment) {
+      act(moment);
+      query.collect(sample);
+      const std::uint64_t since = kStepNs * static_cast<std::uint64_t>(moment);
+      sample.time = {.monotonic_ns = kStepNs + since, .realtime_ns = kBeginNs + since};
+      kept.add(catalog, query, sample);
+    }
+    ASSERT_TRUE(kept.save(log_, "test", std::chrono::milliseconds(10)));
+  }
+
+  static constexpr std::uint64_t kStepNs = 10'000'000, kBeginNs = 1'700'000'000'000'000'000;
   const std::string log_ = file("kitchen.mbr");
   std::atomic<bool> is_over_ = false;
 };
@@ -248,23 +266,40 @@ TEST_F(RecordedBoard, ASpikeBetweenTwoSamplesOfASlowerRateIsInThePlot) {
   EXPECT_EQ(shown.time_ns, record::MadeRecording::kStart + 50 * record::MadeRecording::kSecond);
 }
 
+// In 200 columns. From second 20 to 29 the faster rate has no samples, from 30 on it has all.
+TEST_F(RecordedBoard, ASlowRateIsALineAndOnlyWhatIsMissingIsAGap) {
+  record::MadeShop made(1, 10);
+  for (std::uint64_t second = 0; second < 61; ++second) {
+    if (second <= 20 || second >= 30) made.tick(second);
+  }
+  made.write(log_);
+  open_board(log_);
+  Window window;
+  window.plot_columns = 200;
+  const auto highest = [&](const Place& place) {
+    const auto shown = picture(place, window);
+    EXPECT_EQ(shown.plots.at(0).times_ns.size(), shown.plots.at(0).curves.at(0).high.size());
+    return shown.plots.at(0).curves.at(0).high;
+  };
+  Place orders = instance_of("orders", "of 1"), aisles = instance_of("aisles", "fruit");
+  orders.counter = "balance";
+  aisles.counter = "depth";
+  const auto is_gap = [](double value) { return std::isnan(value); };
+
+  const auto fast = highest(orders), slow = highest(aisles);
+
+  EXPECT_EQ(slow, std::vector<double>(7, 0.0));
+  EXPECT_EQ(std::count_if(fast.begin(), fast.end(), is_gap), 9);
+  EXPECT_EQ(fast.size(), 61U);
+  EXPECT_EQ(std::count_if(fast.begin(), fast.begin() + 21, is_gap), 0);
+}
+
 // One value a moment: what a column of the heat map has tells how many moments it stands for.
 TEST_F(RecordedBoard,
        ALongTimeIsShownByAsManyMomentsAsAScreenHoldsAndEachCountsAllSinceTheOneBefore) {
   constexpr int kMoments = 20'000;
-  constexpr std::uint64_t kStepNs = 10'000'000, kBeginNs = 1'700'000'000'000'000'000;
-  auto catalog = *Catalog::open({.directory = directory_});
-  auto query = *Query::compile(catalog, {});
-  record::KeptTicks kept({.ticks_max = kMoments});
-  Sample sample;
-  for (int moment = 0; moment < kMoments; ++moment) {
-    soup_.recorder(Dish::kLatency).record(2);
-    query.collect(sample);
-    sample.time = {.monotonic_ns = kStepNs * static_cast<std::uint64_t>(moment + 1),
-                   .realtime_ns = kBeginNs + kStepNs * static_cast<std::uint64_t>(moment)};
-    kept.add(catalog, query, sample);
-  }
-  ASSERT_TRUE(kept.save(log_, "test", std::chrono::milliseconds(10)));
+  save_evenly(directory_, kMoments,
+              [&](int /*moment*/) { soup_.recorder(Dish::kLatency).record(2); });
   open_board(log_);
   Place place = instance_of("dishes", "soup");
   place.span = std::chrono::seconds(200);
@@ -290,23 +325,13 @@ TEST_F(RecordedBoard,
 // Without a distribution, nothing of a picture needs more moments than a small plot has columns.
 TEST_F(RecordedBoard, TrendsOfALongTimeAreFirstMomentsOfChunksAndTheOneThatIsShown) {
   constexpr int kMoments = 10'000, kSpike = 3'217;
-  constexpr std::uint64_t kStepNs = 10'000'000, kBeginNs = 1'700'000'000'000'000'000;
   const auto directory = test::TemporaryDirectory();
   auto shop = *Provider::create({.name = "shop", .directory = directory.path()});
   const auto sales = *shop.add(cli::kSales);
   auto fruit = *sales.create_instance("fruit");
-  auto catalog = *Catalog::open({.directory = directory.path()});
-  auto query = *Query::compile(catalog, {});
-  record::KeptTicks kept({.ticks_max = kMoments});
-  Sample sample;
-  for (int moment = 0; moment < kMoments; ++moment) {
+  save_evenly(directory.path(), kMoments, [&](int moment) {
     fruit.gauge(cli::Sales::kStock).set(moment == kSpike ? 90'000U : static_cast<unsigned>(moment));
-    query.collect(sample);
-    sample.time = {.monotonic_ns = kStepNs * static_cast<std::uint64_t>(moment + 1),
-                   .realtime_ns = kBeginNs + kStepNs * static_cast<std::uint64_t>(moment)};
-    kept.add(catalog, query, sample);
-  }
-  ASSERT_TRUE(kept.save(log_, "test", std::chrono::milliseconds(10)));
+  });
   open_board(log_);
   Place place = instance_of("shop_sales", "fruit");
   place.counter = "stock";

@@ -66,12 +66,11 @@ class Examination {
 
   // What ended it: kDeadline if nothing did.
   Wake run() {
-    const bool is_first = !pace_->warms_up();
     auto wake = pace_->next();
     bool ready = false;
     if (!is_range_ && wake == Wake::kDeadline) {
       sampler_.take();
-      ready = selection_.log != nullptr ? is_first : !sampler_.needs_another();
+      ready = pace_->shows_first(sampler_);
       if (!ready) pace_->done();
     }
     const std::uint64_t samples = is_range_ ? 0 : invocation_.samples.value_or(1);

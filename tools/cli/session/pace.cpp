@@ -14,8 +14,7 @@ class LivePace : public Pace {
       : waiter_(waiter),
         start_(Clock::now()),
         cadence_(start_, options.interval),
-        duration_(options.duration),
-        warms_up_(options.warm_up) {}
+        duration_(options.duration) {}
 
   std::optional<Wake> next() override {
     for (;;) {
@@ -24,11 +23,10 @@ class LivePace : public Pace {
       if (wake != Wake::kResize) return wake;
     }
   }
-  void done() override {
-    cadence_.advance(Clock::now());
-    warms_up_ = false;
+  void done() override { cadence_.advance(Clock::now()); }
+  [[nodiscard]] bool shows_first(const Sampler& sampler) const override {
+    return !sampler.needs_another();
   }
-  [[nodiscard]] bool warms_up() const noexcept override { return warms_up_; }
   [[nodiscard]] bool is_over() const override {
     return duration_ && cadence_.next() > start_ + *duration_;
   }
@@ -39,7 +37,6 @@ class LivePace : public Pace {
   Clock::time_point start_;
   Cadence cadence_;
   std::optional<std::chrono::nanoseconds> duration_;
-  bool warms_up_;
 };
 
 // Moments of a recording: at even distances, each showing the last one that was recorded by then;
@@ -61,6 +58,7 @@ class LogPace : public Pace {
       end_ns_ = std::min(end_ns_, log_.last().realtime_ns);
     }
     if (options.warm_up) warm_up_ns_ = warm_up_before(begin_ns);
+    shows_first_ = !warm_up_ns_;
     if (options.log.every) late_ns_ = late_at_most();
     if (options.duration) {
       const auto duration = static_cast<std::uint64_t>(options.duration->count());
@@ -86,7 +84,7 @@ class LogPace : public Pace {
   }
   [[nodiscard]] bool is_over() const override { return !takes_all_ && next_ns_ > end_ns_; }
   [[nodiscard]] std::uint64_t passed_over() const noexcept override { return passed_over_; }
-  [[nodiscard]] bool warms_up() const noexcept override { return warm_up_ns_.has_value(); }
+  [[nodiscard]] bool shows_first(const Sampler& /*sampler*/) const override { return shows_first_; }
 
  private:
   // A recorder takes its samples at even distances, some of them a little late. So the one that
@@ -134,8 +132,8 @@ class LogPace : public Pace {
   bool show_another() {
     if (warm_up_ns_) return show_at(*warm_up_ns_);
     for (; next_ns_ <= end_ns_; next_ns_ += step_ns_) {
-      const std::uint64_t by_ns = std::max(next_ns_, std::min(next_ns_ + late_ns_, end_ns_));
-      if (show_at(by_ns) && log_.time().realtime_ns != shown_ns_) return true;
+      if (show_at(std::min(next_ns_ + late_ns_, end_ns_)) && log_.time().realtime_ns != shown_ns_)
+        return true;
     }
     return false;
   }
@@ -154,7 +152,8 @@ class LogPace : public Pace {
   std::uint64_t next_ns_;
   std::uint64_t end_ns_;
   std::uint64_t late_ns_ = 0;
-  std::optional<std::uint64_t> warm_up_ns_;
+  std::optional<std::uint64_t> warm_up_ns_;  // until its moment was shown
+  bool shows_first_ = true;
   std::optional<std::uint64_t> shown_ns_;
   std::uint64_t passed_over_ = 0;
 };

@@ -35,8 +35,9 @@ class Pace {
   // Whether the next moment is still wanted.
   [[nodiscard]] virtual bool is_over() const = 0;
   [[nodiscard]] virtual std::uint64_t missed() const noexcept { return 0; }
-  // Whether the next moment is the one of PaceOptions::warm_up.
-  [[nodiscard]] virtual bool warms_up() const noexcept = 0;
+  // Whether the sample of the first moment with PaceOptions::warm_up is itself what was asked for:
+  // none of its rows needs another, or, of a recording, there is no moment before it.
+  [[nodiscard]] virtual bool shows_first(const Sampler& sampler) const = 0;
   // How many moments of a recording were left out because only some of the selected counters were
   // sampled then.
   [[nodiscard]] virtual std::uint64_t passed_over() const noexcept { return 0; }
