@@ -118,9 +118,10 @@ std::vector<std::size_t> shown_buckets(const std::vector<const recording::Envelo
   const auto add_missing = [&](std::size_t end) {
     const double distance = static_cast<double>(end) - before;
     if (distance <= static_cast<double>(usual)) return;
-    const double samples = std::round(distance / mean);
-    for (double missing = 1; missing < samples; ++missing) {
-      shown.push_back(static_cast<std::size_t>(std::round(before + missing * mean)));
+    const auto samples = std::lround(distance / mean);
+    for (long missing = 1; missing < samples; ++missing) {
+      const double place = before + static_cast<double>(missing) * mean;
+      shown.push_back(static_cast<std::size_t>(std::lround(place)));
     }
   };
   for (const std::size_t at : filled) {

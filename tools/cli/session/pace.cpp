@@ -168,19 +168,15 @@ bool show_whole_moment(Selection& selection, std::uint64_t realtime_ns) {
   };
   if (!log.seek(realtime_ns)) return false;
   if (is_whole()) return true;
-  // Chunks begin with a sample of all rates, but for those of merged recordings. Otherwise the
-  // samples of two rates may seldom fall together.
-  std::uint64_t slowest_ns = 0, chunk_ns = 0;
+  // The samples of two rates may seldom fall together, but chunks begin with one of all rates.
+  // Those of merged recordings need not.
+  std::uint64_t slowest_ns = 0;
   for (const auto& file : log.files()) {
     for (const auto& rate : file.head.rates) slowest_ns = std::max(slowest_ns, rate.interval_ns);
-    for (const auto& chunk : file.index.chunks()) {
-      const std::uint64_t begin_ns = chunk.first.realtime_ns;
-      if (begin_ns <= realtime_ns) chunk_ns = std::max(chunk_ns, begin_ns);
-    }
   }
   std::uint64_t last_ns = 0;
-  const std::uint64_t begin_ns =
-      std::min(chunk_ns, realtime_ns - std::min(realtime_ns, 2 * slowest_ns));
+  const std::uint64_t begin_ns = std::min(recording::chunk_before(log.files(), realtime_ns),
+                                          realtime_ns - std::min(realtime_ns, 2 * slowest_ns));
   if (!log.seek(begin_ns) && !log.seek(log.first().realtime_ns)) return false;
   while (log.time().realtime_ns <= realtime_ns) {
     if (is_whole()) last_ns = log.time().realtime_ns;

@@ -53,17 +53,6 @@ std::uint64_t longest_interval(std::span<const RecordingFile> files) noexcept {
   return has_several ? longest : 0;
 }
 
-// When the last chunk begins that begins by this time; the time without any.
-std::uint64_t chunk_before(std::span<const RecordingFile> files, std::uint64_t time) noexcept {
-  std::uint64_t begin = 0;
-  for (const RecordingFile& file : files) {
-    for (const Chunk& chunk : file.index.chunks()) {
-      if (chunk.first.realtime_ns <= time) begin = std::max(begin, chunk.first.realtime_ns);
-    }
-  }
-  return begin == 0 ? time : begin;
-}
-
 // A chunk is not divided, because its ticks need those before them. A part ends with the first
 // moment of a chunk, with which the next part begins to read.
 std::vector<Span> plan(const Recording& recording, unsigned threads, std::uint64_t from_ns,

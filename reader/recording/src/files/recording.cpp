@@ -370,6 +370,17 @@ bool Recording::State::seek(std::uint64_t realtime_ns) {
 
 bool Recording::seek(std::uint64_t realtime_ns) { return state_->seek(realtime_ns); }
 
+std::uint64_t chunk_before(std::span<const RecordingFile> files,
+                           std::uint64_t realtime_ns) noexcept {
+  std::uint64_t begin = 0;
+  for (const RecordingFile& file : files) {
+    for (const Chunk& chunk : file.index.chunks()) {
+      if (chunk.first.realtime_ns <= realtime_ns) begin = std::max(begin, chunk.first.realtime_ns);
+    }
+  }
+  return begin == 0 ? realtime_ns : begin;
+}
+
 Coverage Recording::coverage_of(const Query& query) const {
   if (state_->files[state_->file].head.rates.size() <= 1) return Coverage::kAll;
   bool has_any = false, lacks_any = false;

@@ -47,6 +47,11 @@ struct RecordingFile {
   std::uint64_t unfinished = 0;  // bytes behind the last whole frame, of one that was not ended
 };
 
+// When the last chunk of the files begins that begins by this time (CLOCK_REALTIME); the time
+// itself if there is none. Its first moment has all rates, but for chunks of merged recordings.
+[[nodiscard]] std::uint64_t chunk_before(std::span<const RecordingFile> files,
+                                         std::uint64_t realtime_ns) noexcept;
+
 // Of what a query selects. Sets that no rate of the recorder selects do not count.
 enum class Coverage : std::uint8_t { kNone, kSome, kAll };
 
