@@ -62,7 +62,9 @@ void believe(const Packet& packet) {
                 sizeof group);
     sum += group.mask;
   }
-  if (sum == 1) std::abort();  // so that the sum is needed
+  // So that the sum is needed. No value of it may end the program: the fuzzer would look for that.
+  volatile auto needed = sum;
+  static_cast<void>(needed);
 }
 #endif
 
