@@ -29,8 +29,7 @@ void take(ExactCopy& copy) {
     sum += registration[index].load(std::memory_order_relaxed);
   }
   // So that the sum is needed. No value of it may end the program: the fuzzer would look for that.
-  volatile std::uint64_t needed = sum;
-  static_cast<void>(needed);
+  asm volatile("" : : "r"(sum));
 #endif
 }
 
