@@ -179,9 +179,11 @@ def bytes_of(value):
 def measure_bytes(served):
     """Of a first picture, and of the moments after it; a point is one curve's value of one moment."""
     answer, text = served.request(STREAM), b""
-    while text.count(b"\n\n") < 12:
+    # A comment, sent now and then to find viewers that have gone, has no data.
+    while text.count(b"data: ") < 13:
         text += answer.read1(1 << 16)
-    first, *tails = [json.loads(event.split(b"data: ", 1)[1]) for event in text.split(b"\n\n")[:12]]
+    events = [event.split(b"data: ", 1)[1] for event in text.split(b"\n\n") if b"data: " in event]
+    first, *tails = map(json.loads, events[:12])
     points = sum(len(plot["curves"]) for plot in first["plots"])
     moments = len(base64.b64decode(first["plots"][0]["times"])) // 8
     tails = [tail for tail in tails if "kept" in tail["plots"]]
