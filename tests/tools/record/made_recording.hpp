@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <array>
 #include <bit>
 #include <fstream>
 #include <limits>
@@ -29,6 +30,7 @@ struct Machine {
   std::uint64_t monotonic_ns = 100'000'000'000;  // when CLOCK_REALTIME is 1,700,000,000 s
   std::uint32_t recorder = 1;
   std::string set = "queues";
+  std::array<std::string, 4> units = {};  // of its counters
 };
 
 // Two counters, the time since its provider began and a real number, in a row that is stamped. The
@@ -65,7 +67,11 @@ class MadeRecording {
 
   explicit MadeRecording(Machine machine) : machine_(std::move(machine)) {
     provider_ = *replay_.add_provider(test::provider_called("shop"));
-    set_ = *replay_.add_set(provider_, test::registered(timed_counters(machine_.set)));
+    Counterset set = timed_counters(machine_.set);
+    for (std::size_t one = 0; one < set.counters.size(); ++one) {
+      set.counters[one].unit = machine_.units[one];
+    }
+    set_ = *replay_.add_set(provider_, test::registered(std::move(set)));
     add_row("eu");
     recording::Head head;
     head.host = machine_.host;

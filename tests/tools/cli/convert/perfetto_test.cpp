@@ -65,7 +65,7 @@ struct Fields {
 
 struct DecodedTrace {
   std::map<std::string, std::vector<std::pair<std::uint64_t, std::uint64_t>>> values;  // by track
-  std::map<std::string, std::uint64_t> units;
+  std::map<std::string, std::pair<std::uint64_t, std::string>> units;  // number and name
   std::vector<std::string> processes;
   std::size_t clocks = 0;
 };
@@ -83,7 +83,10 @@ DecodedTrace decode(const std::string& bytes) {
       const Fields track(packet.text(60));
       names[track.number(1)] = track.text(2);
       if (track.texts.contains(3)) trace.processes.push_back(Fields(track.text(3)).text(6));
-      if (track.texts.contains(8)) trace.units[track.text(2)] = Fields(track.text(8)).number(3);
+      if (track.texts.contains(8)) {
+        const Fields counter(track.text(8));
+        trace.units[track.text(2)] = {counter.number(3), counter.text(6)};
+      }
     }
     if (packet.texts.contains(11)) {
       const Fields event(packet.text(11));
@@ -120,6 +123,21 @@ TEST_F(CliPerfetto, HasATrackForEachNumberWithItsTimes) {
   }
   // A start does not change, and a track keeps its value.
   EXPECT_EQ(trace.values.at("queues/eu/uptime").size(), 1U);
+}
+
+TEST_F(CliPerfetto, TellsTheUnitsOfNumbers) {
+  MadeRecording made({.units = {"By", "ns", "", "{order}"}});
+  made.ticks(0, 3);
+  made.write(file("made.mbr"));
+  const auto outcome = convert();
+  if (outcome.err.find("without protozero") != std::string::npos) GTEST_SKIP() << outcome.err;
+  // Numbers of Perfetto. Times are seconds, for which it has none.
+  constexpr std::uint64_t kNone = 0, kCount = 2, kBytes = 3;
+  using Units = decltype(DecodedTrace::units);
+  EXPECT_EQ(decoded().units, (Units{{"queues/eu/count", {kBytes, "By"}},
+                                    {"queues/eu/depth", {kNone, "s"}},
+                                    {"queues/eu/uptime", {kNone, "s"}},
+                                    {"queues/eu/load", {kCount, "{order}"}}}));
 }
 
 TEST_F(CliPerfetto, SaysAgainHowTheClocksAreWhereOneWasSet) {

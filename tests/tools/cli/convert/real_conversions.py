@@ -16,6 +16,7 @@ import tempfile
 HERE = os.path.dirname(os.path.abspath(__file__))
 SKIPPED = 77
 COUNTER, INSTANT = 4, 3
+NO_UNIT, COUNT = 0, 2
 
 
 def run(*words, **more):
@@ -140,8 +141,11 @@ def check_perfetto(meterbank, recording, folder):
         check(key not in shown, f"{key} is one track")
         shown[key] = events.get(uuid, [])
     check(len(pids) == 4 and len([pid for pid in pids if pid]) == 2, f"each process has a track: {pids}")
-    units = {track.name: track.counter.unit_name for track in tracks.values()}
-    check(units["demo_orders/eu/accepted"] == "{order}", f"units are told: {units['demo_orders/eu/accepted']}")
+    units = {track.name: (track.counter.unit, track.counter.unit_name) for track in tracks.values()}
+    for name, unit in (("accepted", (COUNT, "{order}")), ("latency sum", (NO_UNIT, "s")),
+                       ("latency count", (COUNT, "1"))):
+        told = units[f"demo_orders/eu/{name}"]
+        check(told == unit, f"units are told: {name}, {told}")
     compared = 0
     for time, values in stored(meterbank, recording, "demo_orders/*/accepted"):
         clock = datetime.datetime.fromisoformat(time.replace("Z", "+00:00"))
