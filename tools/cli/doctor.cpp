@@ -92,8 +92,9 @@ Finding examine_provider(const ProviderView& provider) {
       std::uint64_t instances = 0;
       for (const auto& set : provider.sets) instances += set.instances.size();
       finding.what =
-          fmt::format("{}  live, {} sets, {} instances, {}", provider.label(), provider.sets.size(),
-                      instances, print_quantity(static_cast<double>(provider.bytes), "By"));
+          fmt::format("{}  live, {}, {}, {}", provider.label(),
+                      counted(provider.sets.size(), "set"), counted(instances, "instance"),
+                      print_quantity(static_cast<double>(provider.bytes), "By"));
       if (provider.refused() > 0) {
         finding.what += fmt::format(", refused {} creations", provider.refused());
         finding.verdict = Verdict::kNote;
@@ -245,7 +246,7 @@ Finding clean(Catalog& catalog) {
   }
   const std::size_t removed = counts[RecordRemoval::kRemoved];
   const std::size_t denied = counts[RecordRemoval::kDenied];
-  auto what = fmt::format("removed {} record{}", removed, removed == 1 ? "" : "s");
+  auto what = "removed " + counted(removed, "record");
   if (denied == 0) return {"clean", std::move(what), Verdict::kOk, {}};
   return {"clean", what + fmt::format("; {} belong to others", denied), Verdict::kNote,
           "as their owner"};

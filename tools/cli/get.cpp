@@ -12,6 +12,7 @@
 #include "cli/arguments/option_values.hpp"
 #include "cli/distribution/percentile_rows.hpp"
 #include "cli/format/kinds.hpp"
+#include "cli/format/quantity.hpp"
 #include "cli/format/time_text.hpp"
 #include "cli/session/exit_code.hpp"
 #include "cli/session/hung.hpp"
@@ -248,8 +249,8 @@ int print_rows(const Invocation& invocation, const RowPlan& plan, Selection& sel
   if (damages != kExitDone && invocation.strict) answered = damages;
   report_passed_over(*pace, console);
   if (pace->missed() > 0 && !invocation.quiet) {
-    complain(console, fmt::format("missed {} of {} samples; try: a longer -i", pace->missed(),
-                                  pace->missed() + shown));
+    complain(console, fmt::format("missed {} of {}; try: a longer -i", pace->missed(),
+                                  counted(pace->missed() + shown, "sample")));
   }
   if (wake == Wake::kStop) return output->finish(stop_code(plan, waiter), writer->end());
   if (wake == Wake::kTimeout) {

@@ -12,6 +12,7 @@
 
 #include "cli/check/check_report.hpp"
 #include "cli/check/provider_health.hpp"
+#include "cli/format/quantity.hpp"
 #include "cli/format/time_text.hpp"
 #include "cli/session/exit_code.hpp"
 #include "cli/session/left_out.hpp"
@@ -122,11 +123,12 @@ void add_notes(const Selection& selection, const std::vector<RuleHistory>& rules
     report.notes.push_back(std::move(line));
   }
   if (pace.passed_over() > 0) {
-    report.notes.push_back(fmt::format("left out {} samples that have some of these counters only",
-                                       pace.passed_over()));
+    report.notes.push_back(fmt::format("left out {}, which lacked some of these counters",
+                                       counted(pace.passed_over(), "sample")));
   }
   if (pace.missed() > 0) {
-    report.notes.push_back(fmt::format("missed {} samples; try: a longer -i", pace.missed()));
+    report.notes.push_back(
+        fmt::format("missed {}; try: a longer -i", counted(pace.missed(), "sample")));
   }
   std::size_t more = 0;
   for (const RuleHistory& rule : rules) {
@@ -136,8 +138,8 @@ void add_notes(const Selection& selection, const std::vector<RuleHistory>& rules
       if (!is_unsaid) continue;
       constexpr std::size_t kNotesMax = 20;
       if (report.notes.size() >= kNotesMax && ++more > 0) continue;
-      report.notes.push_back(fmt::format("{} had no value in {} of {} samples", row.subject,
-                                         row.unknown_later, row.samples));
+      report.notes.push_back(fmt::format("{} had no value in {} of {}", row.subject,
+                                         row.unknown_later, counted(row.samples, "sample")));
     }
   }
   if (more > 0) report.notes.push_back(fmt::format("{} more rows lacked values", more));
@@ -166,9 +168,8 @@ void add_damages(const Selection& selection, CheckReport& report) {
   const auto& damages = selection.log->damages();
   report.problems.push_back(
       {CheckState::kUnknown,
-       fmt::format("{} cannot be read in {} {}; try: meterbank log check {}", damages.front().path,
-                   damages.size(), damages.size() == 1 ? "place" : "places",
-                   damages.front().path)});
+       fmt::format("{} cannot be read in {}; try: meterbank log check {}", damages.front().path,
+                   counted(damages.size(), "place"), damages.front().path)});
 }
 
 std::string words_if_well(const CheckReport& report, const Selection& selection,

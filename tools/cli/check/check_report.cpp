@@ -92,8 +92,9 @@ std::string CheckReport::text_of(const CheckedRow& row) const {
   auto text = fmt::format("{} is {}, {}", history.subject, history.shown,
                           row.rule->condition().threshold_text(history.unit));
   if (is_range) {
-    text += fmt::format(", in {} of {} samples, first at {}, last at {}", history.held,
-                        row.rule->samples(), print_local(history.first_held_ns, milliseconds),
+    text += fmt::format(", in {} of {}, first at {}, last at {}", history.held,
+                        counted(row.rule->samples(), "sample"),
+                        print_local(history.first_held_ns, milliseconds),
                         print_local(history.last_held_ns, milliseconds));
   } else if (needed > 1) {
     text += fmt::format(", in each of {} samples", needed);

@@ -14,6 +14,7 @@
 #include "cli/convert/conversions.hpp"
 #include "cli/convert/moments.hpp"
 #include "cli/format/collectors/page_rows.hpp"
+#include "cli/format/quantity.hpp"
 #include "cli/session/exit_code.hpp"
 #include "cli/session/output.hpp"
 #include "exposition/page/page_layout.hpp"
@@ -77,13 +78,15 @@ class OpenMetricsText final : public MomentSink {
 
   int finish(int exit_code, const Console& console) {
     if (not_later_ != 0) {
-      complain(console, fmt::format("left out {} samples that were not later than the one before; "
-                                    "try: --every 1ms",
-                                    not_later_));
+      complain(
+          console,
+          fmt::format(
+              "left out {} whose time is not later than that of the one before; try: --every 1ms",
+              counted(not_later_, "sample")));
     }
     if (rows_left_out_ != 0) {
-      complain(console,
-               fmt::format("left out {} rows whose labels are those of others", rows_left_out_));
+      complain(console, fmt::format("left out {} with the labels of another one",
+                                    counted(rows_left_out_, "row")));
     }
     const bool is_whole = exit_code == kExitDone || exit_code == kExitNo;
     return is_whole ? output_.finish(exit_code, "# EOF\n") : exit_code;

@@ -19,6 +19,7 @@
 #include "cli/convert/conversions.hpp"
 #include "cli/convert/moments.hpp"
 #include "cli/convert/perfetto_fields.hpp"
+#include "cli/format/quantity.hpp"
 #include "cli/session/exit_code.hpp"
 #include "exposition/page/number.hpp"
 #include "exposition/page/page_layout.hpp"
@@ -388,8 +389,9 @@ int convert_to_perfetto(const Invocation& invocation, Console& console) {
   if (exit_code != kExitDone && exit_code != kExitNo) return exit_code;
   if (auto kept = trace.keep(); !kept) return refuse(kept.error());
   if (!invocation.quiet) {
-    say(console, fmt::format("{} values in {}: {} bytes", trace.events(),
-                             escape_for_terminal(invocation.output), trace.bytes()));
+    say(console,
+        fmt::format("{} in {}: {}", counted(trace.events(), "value"),
+                    escape_for_terminal(invocation.output), counted(trace.bytes(), "byte")));
   }
   return exit_code;
 }

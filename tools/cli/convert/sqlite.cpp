@@ -17,6 +17,7 @@
 #include "cli/convert/sqlite_library.hpp"
 #include "cli/convert/sqlite_schema.hpp"
 #include "cli/format/kinds.hpp"
+#include "cli/format/quantity.hpp"
 #include "cli/session/exit_code.hpp"
 #include "meterbank/shm/utf8.hpp"
 #include "record/new_file.hpp"
@@ -90,7 +91,9 @@ class DatabaseWriter final : public MomentSink {
     return database_.close();
   }
   [[nodiscard]] std::uint64_t values() const noexcept { return values_; }
-  [[nodiscard]] std::int64_t samples() const noexcept { return samples_; }
+  [[nodiscard]] std::uint64_t samples() const noexcept {
+    return static_cast<std::uint64_t>(samples_);
+  }
 
  private:
   explicit DatabaseWriter(SqliteDatabase database) : database_(std::move(database)) {}
@@ -294,8 +297,9 @@ int convert_to_sqlite(const Invocation& invocation, Console& console) {
   if (auto ended = writer->finish(); !ended) return refuse(ended.error());
   if (auto kept = file->keep(); !kept) return refuse(kept.error());
   if (!invocation.quiet) {
-    say(console, fmt::format("{} values of {} samples in {}", writer->values(), writer->samples(),
-                             escape_for_terminal(invocation.output)));
+    say(console,
+        fmt::format("{} of {} in {}", counted(writer->values(), "value"),
+                    counted(writer->samples(), "sample"), escape_for_terminal(invocation.output)));
   }
   return exit_code;
 }

@@ -6,6 +6,7 @@
 
 #include "cli/arguments/option_values.hpp"
 #include "cli/diff/diff_output.hpp"
+#include "cli/format/quantity.hpp"
 #include "cli/format/time_text.hpp"
 #include "cli/session/exit_code.hpp"
 #include "cli/session/output.hpp"
@@ -91,7 +92,7 @@ class DiffReader {
     if (invocation_.quiet) return;
     if (missing != 0) {
       complain(console_,
-               fmt::format("{} lacks {} samples that were missed or lost", side_name(), missing));
+               fmt::format("{} lacks {}, missed or lost", side_name(), counted(missing, "sample")));
     }
     if (set_back_ != 0) {
       complain(console_, fmt::format("the clock was set back in {}; samples count in the order in "
@@ -103,11 +104,11 @@ class DiffReader {
   int check_samples(const recording::Recording& log, const DiffSide& side) {
     const std::uint64_t samples = side.observation.samples();
     if (samples > compare::kBlocksNeeded) return kExitDone;
-    complain(console_,
-             fmt::format("{} has {} samples, too few to compare; the recording is from {} to {}; "
-                         "try: a range with more than {}",
-                         side_name(), samples, print_local(log.first().realtime_ns),
-                         print_local(log.last().realtime_ns), compare::kBlocksNeeded));
+    complain(console_, fmt::format("{} has {}, too few to compare; the recording is from {} to {}; "
+                                   "try: a range with more than {}",
+                                   side_name(), counted(samples, "sample"),
+                                   print_local(log.first().realtime_ns),
+                                   print_local(log.last().realtime_ns), compare::kBlocksNeeded));
     return kExitEnvironment;
   }
 

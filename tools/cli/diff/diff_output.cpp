@@ -65,9 +65,9 @@ std::vector<std::string> cells_of(const compare::Finding& finding, UnitStyle uni
 }
 
 std::string side_text(std::string_view name, const DiffSide& side) {
-  return fmt::format("{}  {}  {} to {}, {} samples\n", name, escape_for_terminal(side.path),
+  return fmt::format("{}  {}  {} to {}, {}\n", name, escape_for_terminal(side.path),
                      print_local(side.from_ns), print_local(side.to_ns),
-                     side.observation.samples());
+                     counted(side.observation.samples(), "sample"));
 }
 
 template <typename Take>

@@ -12,6 +12,7 @@
 
 #include "cli/distribution/percentiles.hpp"
 #include "cli/format/kinds.hpp"
+#include "cli/format/quantity.hpp"
 #include "cli/format/table.hpp"
 #include "cli/format/time_text.hpp"
 #include "cli/session/console.hpp"
@@ -112,8 +113,7 @@ std::vector<std::string> head_parts(const Value& row, double interval_s, const R
       parts.push_back(fmt::format("{} before", row.raw.value));
     }
   } else {
-    parts.push_back(
-        fmt::format("{} {} {}", seen.count, seen.count == 1 ? "value" : "values", span));
+    parts.push_back(fmt::format("{} {}", counted(seen.count, "value"), span));
     const double mean = seen.sum / static_cast<double>(seen.count);
     if (std::isfinite(mean)) parts.push_back("mean " + quantity(mean));
     for (const Percentile& percentile : style.percentiles) {

@@ -94,6 +94,10 @@ std::string print_quantity(double value, std::string_view unit, UnitStyle style)
   return scaled(value, kDecimal, symbol_of(unit), per);
 }
 
+std::string counted(std::uint64_t count, std::string_view noun) {
+  return fmt::format("{} {}{}", count, noun, count == 1 ? "" : "s");
+}
+
 void append_exact(double value, std::string& out) {
   // Up to here fmt prints a whole number without an exponent.
   constexpr double kWholeMax = 1e15;

@@ -30,6 +30,9 @@ struct Quantity {
 [[nodiscard]] std::string print_quantity(double value, std::string_view unit,
                                          UnitStyle style = UnitStyle::kAuto);
 
+// Things that have a plural in "s": "1 sample", "0 samples".
+[[nodiscard]] std::string counted(std::uint64_t count, std::string_view noun);
+
 // For machines: the shortest decimal form that reads back as the same double, whatever the locale.
 [[nodiscard]] std::string print_exact(double value);
 void append_exact(double value, std::string& out);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
 
+#include "cli/format/quantity.hpp"
 #include "cli/format/time_text.hpp"
 #include "cli/pmu/actions.hpp"
 #include "cli/pmu/arbiter_access.hpp"
@@ -29,9 +30,8 @@ int report_admin(const Console& console, const pmu::Refusal& refusal, const std:
 }
 
 std::string granted_text(const pmu::Granted& granted) {
-  const auto count = granted.counters.size();
-  return fmt::format("{}  {} counter{}, {}, {}", token_text(granted.head.token), count,
-                     count == 1 ? "" : "s", name_of(granted.head.grade),
+  return fmt::format("{}  {}, {}, {}", token_text(granted.head.token),
+                     counted(granted.counters.size(), "counter"), name_of(granted.head.grade),
                      name_of(granted.head.quality));
 }
 

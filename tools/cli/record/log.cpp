@@ -5,6 +5,7 @@
 #include <memory>
 
 #include "cli/convert/conversions.hpp"
+#include "cli/format/quantity.hpp"
 #include "cli/format/time_text.hpp"
 #include "cli/record/log_info.hpp"
 #include "cli/record/log_merge.hpp"
@@ -115,8 +116,8 @@ int cut(const Invocation& invocation, Console& console) {
   report_passed_over(*pace, console);
   if (auto kept = file->keep(); !kept) return explain_failure(kept.error(), waiter, console);
   if (!invocation.quiet) {
-    say(console,
-        fmt::format("{} samples in {}", cutter.ticks(), escape_for_terminal(invocation.output)));
+    say(console, fmt::format("{} in {}", counted(cutter.ticks(), "sample"),
+                             escape_for_terminal(invocation.output)));
   }
   return damages;
 }

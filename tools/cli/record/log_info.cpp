@@ -29,10 +29,6 @@ Cell time_cell(std::uint64_t realtime_ns) {
   return Cell::text(print_local(realtime_ns), print_utc(realtime_ns));
 }
 
-std::string counted(std::uint64_t count, std::string_view noun) {
-  return fmt::format("{} {}{}", count, noun, count == 1 ? "" : "s");
-}
-
 std::string rates_text(const recording::Head& head) {
   std::string text;
   for (const recording::Rate& rate : head.rates) {

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "cli/format/quantity.hpp"
 #include "cli/format/time_text.hpp"
 #include "cli/session/exit_code.hpp"
 #include "cli/session/waiter.hpp"
@@ -15,30 +16,24 @@
 namespace meterbank::cli {
 namespace {
 
-std::string samples_text(std::uint64_t count) {
-  return fmt::format("{} sample{}", count, count == 1 ? "" : "s");
-}
-
 void say_merged(const record::MergePlan& plan, const record::MergeCounts& counts,
                 const std::string& output, Console& console) {
-  say(console,
-      fmt::format("{} of {} file{} and {} host{} in {}", samples_text(counts.written),
-                  plan.parts.size(), plan.parts.size() == 1 ? "" : "s", plan.machines.size(),
-                  plan.machines.size() == 1 ? "" : "s", escape_for_terminal(output)));
+  say(console, fmt::format("{} of {} and {} in {}", counted(counts.written, "sample"),
+                           counted(plan.parts.size(), "file"),
+                           counted(plan.machines.size(), "host"), escape_for_terminal(output)));
   if (counts.repeated != 0) {
-    say(console,
-        fmt::format("{} in several of the files, written once", samples_text(counts.repeated)));
+    say(console, fmt::format("{} in several of the files, written once",
+                             counted(counts.repeated, "sample")));
   }
   if (counts.joined != 0) {
     say(console, fmt::format("{} written together with one of another recorder, at most {} apart",
-                             samples_text(counts.joined),
+                             counted(counts.joined, "sample"),
                              print_interval(std::chrono::nanoseconds(
                                  static_cast<std::int64_t>(counts.apart_ns / 1000 * 1000)))));
   }
   if (counts.gaps != 0 || counts.marks != 0) {
     say(console,
-        fmt::format("{} gap{} and {} mark{} kept", counts.gaps, counts.gaps == 1 ? "" : "s",
-                    counts.marks, counts.marks == 1 ? "" : "s"));
+        fmt::format("{} and {} kept", counted(counts.gaps, "gap"), counted(counts.marks, "mark")));
   }
 }
 

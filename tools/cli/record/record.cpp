@@ -166,25 +166,25 @@ void say_result(const record::Recorder& recorder, const std::string& path, const
   const double each = counts.values == 0
                           ? 0
                           : static_cast<double>(files.bytes) / static_cast<double>(counts.values);
-  say(console, fmt::format("{} {} of {} rows in {}: {}, {:.2f} bytes a value", counts.ticks,
-                           counts.ticks == 1 ? "sample" : "samples", counts.rows,
-                           escape_for_terminal(path), size, each));
+  say(console,
+      fmt::format("{} of {} in {}: {}, {:.2f} bytes a value", counted(counts.ticks, "sample"),
+                  counted(counts.rows, "row"), escape_for_terminal(path), size, each));
 }
 
 void say_missing(const record::Recorder& recorder, const Console& console) {
   const auto counts = recorder.counts();
   if (counts.missed != 0) {
-    complain(console, fmt::format("missed {} of {} samples; try: a longer -i", counts.missed,
-                                  counts.missed + counts.ticks));
+    complain(console, fmt::format("missed {} of {}; try: a longer -i", counts.missed,
+                                  counted(counts.missed + counts.ticks, "sample")));
   }
   const auto files = recorder.file_counts();
   if (files.lost != 0) {
-    complain(console, fmt::format("lost {} of {} samples: {}", files.lost, counts.ticks,
+    complain(console, fmt::format("lost {} of {}: {}", files.lost, counted(counts.ticks, "sample"),
                                   files.last_error.message()));
   }
   if (counts.left_out != 0) {
-    complain(console, fmt::format("left out {} countersets, whose descriptions are too large",
-                                  counts.left_out));
+    complain(console, fmt::format("left out {} for too large a description",
+                                  counted(counts.left_out, "counterset")));
   }
 }
 

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <csignal>
 
+#include "cli/format/quantity.hpp"
 #include "cli/format/time_text.hpp"
 #include "cli/record/log_info.hpp"
 #include "cli/session/exit_code.hpp"
@@ -28,15 +29,15 @@ void say_missing_parts(const record::SavedPart& saved, const std::string& path,
                                   name, print_local(saved.first.realtime_ns)));
   }
   if (saved.damages > 0) {
-    complain(console, fmt::format("{} {} of the recording cannot be read; try: meterbank log check",
-                                  saved.damages, saved.damages == 1 ? "place" : "places"));
+    complain(console, fmt::format("{} of the recording cannot be read; try: meterbank log check",
+                                  counted(saved.damages, "place")));
   }
 }
 
 std::string saved_text(const record::SavedPart& saved, const std::string& path) {
-  return fmt::format("{} {} in {}, from {} to {}", saved.ticks,
-                     saved.ticks == 1 ? "sample" : "samples", escape_for_terminal(path),
-                     print_local(saved.first.realtime_ns), print_local(saved.last.realtime_ns));
+  return fmt::format("{} in {}, from {} to {}", counted(saved.ticks, "sample"),
+                     escape_for_terminal(path), print_local(saved.first.realtime_ns),
+                     print_local(saved.last.realtime_ns));
 }
 
 }  // namespace

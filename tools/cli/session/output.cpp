@@ -10,6 +10,7 @@
 #include <cstdlib>
 #include <utility>
 
+#include "cli/format/quantity.hpp"
 #include "cli/session/exit_code.hpp"
 
 namespace meterbank::cli {
@@ -118,7 +119,7 @@ int Output::finish(int exit_code, std::string_view closing) {
   if (failure_ == 0 || failure_ == EPIPE) return exit_code;
   std::string what = is_file() ? "cannot write " + path_ : "cannot write the result";
   if (temporary_.empty() && samples_ > 0) {
-    what += fmt::format(" after {} sample{}", samples_, samples_ == 1 ? "" : "s");
+    what += " after " + counted(samples_, "sample");
   }
   complain(*console_, Error{ErrorCode::kSystem, failure_, what, "another place with -o FILE"});
   if (!temporary_.empty()) keep_samples(closing);

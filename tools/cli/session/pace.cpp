@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/session/pace.hpp"
+#include "cli/format/quantity.hpp"
 
 #include <fmt/format.h>
 
@@ -203,9 +204,10 @@ Wake await_provider(Sampler& sampler, Waiter& waiter) {
 
 void report_passed_over(const Pace& pace, const Console& console) {
   if (pace.passed_over() == 0) return;
-  complain(console, fmt::format("left out {} samples that have some of these counters only; try: "
-                                "the paths of one rate",
-                                pace.passed_over()));
+  complain(
+      console,
+      fmt::format("left out {}, which lacked some of these counters; try: the paths of one rate",
+                  counted(pace.passed_over(), "sample")));
 }
 
 }  // namespace meterbank::cli

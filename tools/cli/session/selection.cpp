@@ -11,6 +11,7 @@
 #include <map>
 
 #include "cli/format/kinds.hpp"
+#include "cli/format/quantity.hpp"
 #include "cli/session/exit_code.hpp"
 #include "cli/session/left_out.hpp"
 #include "cli/session/log_selection.hpp"
@@ -370,9 +371,9 @@ int report_missing(const Selection& selection, const Console& console) {
 int report_damages(const Selection& selection, const Console& console) {
   if (selection.log == nullptr || selection.log->damages().empty()) return kExitDone;
   const auto& first = selection.log->damages().front();
-  complain(console, fmt::format("{} cannot be read in {} {}; try: meterbank log check {}",
-                                escape_for_terminal(first.path), selection.log->damages().size(),
-                                selection.log->damages().size() == 1 ? "place" : "places",
+  complain(console, fmt::format("{} cannot be read in {}; try: meterbank log check {}",
+                                escape_for_terminal(first.path),
+                                counted(selection.log->damages().size(), "place"),
                                 escape_for_terminal(first.path)));
   return kExitNo;
 }

@@ -118,6 +118,21 @@ TEST_F(CliPcp, HasRowsThatComeLaterUnderNamesThatPcpTakes) {
   EXPECT_EQ(std::count(lines.begin(), lines.end(), '\n'), 12);
 }
 
+TEST_F(CliPcp, LeavesOutSamplesOfOneMicrosecondAndSaysSo) {
+  MadeRecording made({});
+  made.ticks(0, 3);
+  made.tick(2, 500);
+  made.tick(2, 900);
+  made.ticks(3, 5);
+  made.write(file("made.mbr"));
+  const auto outcome = convert({"queues/*/count"});
+  ASSERT_EQ(outcome.code, kExitDone) << outcome.err;
+  EXPECT_NE(outcome.err.find("left out 2 samples less than a microsecond after the one before"),
+            std::string::npos)
+      << outcome.err;
+  EXPECT_NE(outcome.err.find("5 values of 5 samples in "), std::string::npos) << outcome.err;
+}
+
 TEST_F(CliPcp, MarksWhereSamplesAreMissing) {
   MadeRecording made({});
   made.ticks(0, 3);

@@ -19,6 +19,7 @@
 #include "cli/convert/moments.hpp"
 #include "cli/convert/pcp/import_library.hpp"
 #include "cli/convert/pcp/new_archive.hpp"
+#include "cli/format/quantity.hpp"
 #include "cli/session/exit_code.hpp"
 #include "meterbank/shm/utf8.hpp"
 #include "pcp/answers/fetch_answer.hpp"
@@ -78,23 +79,22 @@ class PcpWriter final : public MomentSink {
   }
   void say_what_is_missing(const Console& console) const {
     if (not_later_ != 0) {
-      complain(console, fmt::format("left out {} samples that were not a microsecond later than "
-                                    "the one before; try: --every 1ms",
-                                    not_later_));
+      complain(
+          console,
+          fmt::format("left out {} less than a microsecond after the one before; try: --every 1ms",
+                      counted(not_later_, "sample")));
     }
     if (!refused_.empty()) {
-      complain(console, fmt::format("left out {} instances whose names or numbers are those of "
-                                    "others",
-                                    refused_.size()));
+      complain(console, fmt::format("left out {} with the name or the number of another one",
+                                    counted(refused_.size(), "instance")));
     }
     if (layout_.metrics_left_out != 0) {
-      complain(console,
-               fmt::format("left out {} metrics of providers that have more than an archive takes",
-                           layout_.metrics_left_out));
+      complain(console, fmt::format("left out {} of providers that have more than an archive takes",
+                                    counted(layout_.metrics_left_out, "metric")));
     }
     if (labels_refused_ != 0) {
-      complain(console, fmt::format("left out the units of {} metrics, which PCP refuses as labels",
-                                    labels_refused_));
+      complain(console, fmt::format("left out the units of {}, which PCP refuses as labels",
+                                    counted(labels_refused_, "metric")));
     }
   }
   [[nodiscard]] std::uint64_t values() const noexcept { return values_; }
@@ -274,8 +274,9 @@ int convert_to_pcp(const Invocation& invocation, Console& console) {
   writer.say_what_is_missing(console);
   if (!invocation.quiet) {
     const std::string path = escape_for_terminal(invocation.output);
-    say(console, fmt::format("{} values of {} samples in {}.0, .meta and .index", writer.values(),
-                             writer.samples(), path));
+    say(console,
+        fmt::format("{} of {} in {}.0, .meta and .index", counted(writer.values(), "value"),
+                    counted(writer.samples(), "sample"), path));
   }
   return exit_code;
 }

@@ -18,6 +18,7 @@
 
 #include "cli/convert/conversions.hpp"
 #include "cli/convert/table/table_lines.hpp"
+#include "cli/format/quantity.hpp"
 #include "cli/session/exit_code.hpp"
 #include "cli/session/waiter.hpp"
 #include "cli/verbs.hpp"
@@ -345,9 +346,10 @@ int convert_from_table(const Invocation& invocation, Console& console) {
   if (auto kept = file->keep(); !kept) return refuse(kept.error());
   if (!importer.note().empty()) complain(console, escape_for_terminal(importer.note()));
   if (!invocation.quiet) {
-    say(console, fmt::format("{} values of {} samples in {}: {} bytes of {}", importer.values(),
-                             importer.moments(), escape_for_terminal(invocation.output),
-                             files->bytes_written(), importer.bytes_in()));
+    say(console,
+        fmt::format("{} of {} in {}: {} bytes of {}", counted(importer.values(), "value"),
+                    counted(importer.moments(), "sample"), escape_for_terminal(invocation.output),
+                    files->bytes_written(), importer.bytes_in()));
   }
   return kExitDone;
 }

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "cli/format/listing.hpp"
+#include "cli/format/quantity.hpp"
 #include "cli/format/time_text.hpp"
 #include "cli/pmu/actions.hpp"
 #include "cli/pmu/arbiter_access.hpp"
@@ -72,8 +73,7 @@ class LeaseListing {
   void add_outsider(const ArbiterRow& row) {
     const auto count = row.number("counters");
     const auto pid = row.number("pid");
-    const std::string counters =
-        count == 0 ? "?" : fmt::format("{} counter{}", count, count == 1 ? "" : "s");
+    const std::string counters = count == 0 ? "?" : counted(count, "counter");
     const std::string cpus = row.text("cpus");
     listing_.add({Cell::text(cpus.empty() ? "?" : cpus, cpus),
                   Cell::text(counters, count == 0 ? "" : fmt::format("{} of any", count)),

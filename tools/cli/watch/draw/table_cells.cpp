@@ -7,6 +7,7 @@
 #include <array>
 #include <cmath>
 
+#include "cli/format/quantity.hpp"
 #include "cli/format/table.hpp"
 
 namespace meterbank::cli {
@@ -115,7 +116,7 @@ std::string words_of(const view::Section& section, std::size_t begin, std::size_
   }
   if (section.all > section.total) words += fmt::format(" ({} in all)", section.all);
   if (columns_left_out > 0) {
-    words += fmt::format(" +{} column{}", columns_left_out, columns_left_out == 1 ? "" : "s");
+    words += " +" + counted(columns_left_out, "column");
   }
   return words;
 }
