@@ -59,7 +59,10 @@ bool BoardState::has_heat(const Row& row) const {
 bool BoardState::look_into_row(const Row& row) {
   const auto id = id_of(row);
   const bool is_known = looked_into.contains(id);
-  if (!is_known && looked_into.size() >= Board::kHeatsMax) return false;
+  if (!is_known && looked_into.size() >= Board::kHeatsMax) {
+    if (selection.log == nullptr) return false;
+    looked_into.clear();
+  }
   looked_into[id] = past.end_moment();
   return !is_known;
 }
@@ -72,6 +75,7 @@ void BoardState::look_at_row(const Row& row) {
     if (cells_looked_at + columns > Board::kCellsMax) return;
     cells_looked_at += columns;
     found = looked_at.emplace(id, Look{.moment = 0, .cells = columns}).first;
+    wants_replay = wants_replay || (selection.log != nullptr && past.find(id) == nullptr);
   }
   found->second.moment = past.end_moment();
 }
@@ -105,9 +109,11 @@ void BoardState::add_to_work(const Row& row) {
   if (sum.last_seen != moment) {
     sum.last_seen = moment;
     sum.instances = 0;
+    sum.is_followed = true;
     std::fill(sum.sums.begin(), sum.sums.end(), 0.0);
   }
   ++sum.instances;
+  sum.is_followed = sum.is_followed && is_followed(row);
   past.each_value(row, [&](std::size_t column, const Value& value) {
     if (sum.sums.size() <= column) sum.sums.resize(column + 1, 0.0);
     if (sum.facts->columns[column].is_rate && has_value(value.cooked.status)) {
@@ -118,17 +124,29 @@ void BoardState::add_to_work(const Row& row) {
 
 // The smallest sets first: those of services are, and a set of all processes is not.
 void BoardState::choose_followed() {
-  std::vector<std::pair<std::size_t, SetWork*>> sets;
-  for (auto& [key, sum] : work) {
-    sets.emplace_back(sum.instances * sum.facts->columns.size(), &sum);
+  std::vector<std::pair<std::size_t, SetId>> sets;
+  for (const SelectedSet& one : selection.query.selected()) {
+    sets.emplace_back(
+        one.is_total() ? one.counters().size() : one.instances() * one.counters().size(),
+        set_id_of(one.provider(), one.registered()));
   }
-  std::stable_sort(sets.begin(), sets.end(),
-                   [](const auto& a, const auto& b) { return a.first < b.first; });
+  std::sort(sets.begin(), sets.end());
+  followed_sets.clear();
+  last_registered = nullptr;
   std::size_t chosen = 0;
-  for (auto& [count, sum] : sets) {
+  for (const auto& [count, id] : sets) {
     chosen += count;
-    sum->is_followed = chosen <= Board::kCellsMax;
+    if (chosen > Board::kCellsMax) break;
+    followed_sets.insert(id);
   }
+}
+
+bool BoardState::is_followed(const Row& row) {
+  if (last_registered != row.registered) {
+    last_registered = row.registered;
+    is_last_followed = followed_sets.contains(set_id_of(*row.provider, *row.registered));
+  }
+  return is_last_followed || (!looked_at.empty() && looked_at.contains(id_of(row)));
 }
 
 void BoardState::take() {
@@ -136,21 +154,18 @@ void BoardState::take() {
   const Sample& newer = sampler.newer();
   past.begin_moment(newer.time.realtime_ns, sampler.interval());
   last_work = nullptr;
+  const auto version = selection.catalog().version() + 1;
+  if (std::exchange(followed_of, version) != version) choose_followed();
+  last_registered = nullptr;
   std::size_t seen = 0;
   std::size_t spread = 0;
-  std::size_t followed = 0;
   for (const Row& row : newer.since(sampler.older(), cli::kUncapped)) {
     const auto& counters = row.set().counters;
     seen += counters.size();
     spread += static_cast<std::size_t>(std::count_if(
         counters.begin(), counters.end(),
         [](const CounterView& counter) { return counter.form == ValueForm::kDistribution; }));
-    // A set that is new is followed until there is too much.
-    bool is_followed = work_of(row).is_followed && followed <= Board::kCellsMax;
-    is_followed = is_followed || (!looked_at.empty() && looked_at.contains(id_of(row)));
-    if (!is_followed) continue;
-    followed += past.facts_of(row).columns.size();
-    past.follow(row, has_heat(row));
+    if (is_followed(row)) past.follow(row, has_heat(row));
   }
   distributions = spread;
   forget_looks();
@@ -158,7 +173,6 @@ void BoardState::take() {
   values_of_newest = seen;
   keep_newest();
   sum_up();
-  choose_followed();
 }
 
 void BoardState::keep_newest() {
@@ -170,6 +184,7 @@ void BoardState::keep_newest() {
 void BoardState::sum_up() {
   if (past.times().empty()) return;
   last_work = nullptr;
+  last_registered = nullptr;
   for (const Row& row : sampler.newer().since(sampler.older(), cli::kUncapped)) {
     if (!row.is_total) add_to_work(row);
   }
@@ -294,35 +309,46 @@ std::vector<Crumb> crumbs_of(const Place& place) {
 
 }  // namespace
 
-Picture Board::picture(const Place& place, const Window& window) {
+Picture BoardState::picture_of(const Place& place, const Window& window) {
   Picture picture;
   picture.place = place;
-  const auto when = state_->when_of(place);
-  const auto& times = state_->past.times();
+  const auto when = when_of(place);
+  const auto& times = past.times();
   picture.time_ns = when.time_ns;
-  if (state_->selection.log != nullptr) {
-    picture.first_ns = state_->selection.log->first().realtime_ns;
-    picture.last_ns = state_->selection.log->last().realtime_ns;
+  if (selection.log != nullptr) {
+    picture.first_ns = selection.log->first().realtime_ns;
+    picture.last_ns = selection.log->last().realtime_ns;
   } else if (!times.empty()) {
     picture.first_ns = times.front();
     picture.last_ns = times.back();
   }
-  picture.is_live = state_->selection.log == nullptr;
+  picture.is_live = selection.log == nullptr;
   picture.is_frozen = picture.is_live && place.at_ns.has_value();
-  picture.problems = state_->problems(place);
+  picture.problems = problems(place);
   if (picture.is_frozen && when.newer == nullptr) {
     picture.problems.push_back(
         "an earlier moment: texts, stored values and counters that were not looked at then are "
         "not known; a recording has them");
   }
-  if (place.screen == Screen::kSet) state_->show_set(when, window, picture);
-  if (place.screen == Screen::kInstance) state_->show_instance(when, window, picture);
-  if (place.screen == Screen::kOverview) state_->show_overview(when, window, picture);
+  if (place.screen == Screen::kSet) show_set(when, window, picture);
+  if (place.screen == Screen::kInstance) show_instance(when, window, picture);
+  if (place.screen == Screen::kOverview) show_overview(when, window, picture);
+  picture.crumbs = crumbs_of(picture.place);
+  return picture;
+}
+
+Picture Board::picture(const Place& place, const Window& window) {
+  // In a recording no time passes in which looks would be forgotten.
+  if (state_->selection.log != nullptr && state_->cells_looked_at > kCellsMax / 2) {
+    state_->looked_at.clear();
+    state_->cells_looked_at = 0;
+  }
+  auto picture = state_->picture_of(place, window);
   if (std::exchange(state_->wants_replay, false)) {
     state_->log_at_ns = 0;
-    return this->picture(place, window);
+    picture = state_->picture_of(place, window);
+    state_->wants_replay = false;
   }
-  picture.crumbs = crumbs_of(picture.place);
   return picture;
 }
 

@@ -10,6 +10,7 @@
 #include <limits>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -105,6 +106,13 @@ struct SetWork {
   bool is_followed = true;  // all its rows have a past
 };
 
+// A registration of a provider: the first words of a RowId.
+using SetId = std::array<std::uint64_t, 3>;
+[[nodiscard]] inline SetId set_id_of(const ProviderView& provider,
+                                     const RegisteredSet& registered) noexcept {
+  return {provider.segment_id[0], provider.segment_id[1], registered.registration};
+}
+
 // Which part of a recording plots are of.
 struct EnvelopeOf {
   std::vector<std::string> paths;
@@ -124,7 +132,9 @@ struct BoardState {
   void sum_up();
   SetWork& work_of(const Row& row);
   void add_to_work(const Row& row);
+  // Of what the query selects now.
   void choose_followed();
+  [[nodiscard]] bool is_followed(const Row& row);
   // Of what a place asks for.
   [[nodiscard]] When when_of(const Place& place);
   // Of live samples: keeps the newest one, so that it can be looked at while others come.
@@ -136,7 +146,8 @@ struct BoardState {
   void replay(std::uint64_t from_ns, std::uint64_t to_ns);
   // Extremes of all moments, where the past has only some of them. Null: they could not be read.
   [[nodiscard]] const recording::Envelope* envelope_of(const EnvelopeOf& wanted);
-  // The row is in a picture, and is followed for a while.
+  // The row is in a picture, and is followed for a while. Of a recording, what it lacks of its past
+  // is replayed.
   void look_at_row(const Row& row);
   // True: it was not looked into lately.
   bool look_into_row(const Row& row);
@@ -147,6 +158,7 @@ struct BoardState {
   template <typename Take>
   void each_row(const When& when, const Place& place, Take take);
 
+  [[nodiscard]] Picture picture_of(const Place& place, const Window& window);
   // Parts of pictures; each fills in what its screen shows.
   void show_overview(const When& when, const Window& window, Picture& picture);
   void show_set(const When& when, const Window& window, Picture& picture);
@@ -165,6 +177,10 @@ struct BoardState {
   };
   std::map<RowId, Look> looked_at;  // rows that are followed where not all can be
   std::size_t cells_looked_at = 0;
+  std::set<SetId> followed_sets;  // all their rows have a past
+  std::uint64_t followed_of = 0;  // version of the catalog, and one
+  const RegisteredSet* last_registered = nullptr;
+  bool is_last_followed = false;
   std::size_t values_of_newest = 0;            // how many the newest sample has
   std::size_t distributions = 0;               // likewise
   std::map<RowId, std::uint64_t> looked_into;  // rows of pictures with heat maps, and when

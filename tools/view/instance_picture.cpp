@@ -472,8 +472,8 @@ void BoardState::show_instance(const When& when, const Window& window, Picture& 
       look_at_row(*row.row());
       // What was replayed lacks its distributions.
       const bool is_new = look_into_row(*row.row());
-      wants_replay =
-          selection.log != nullptr && is_new && row.past() != nullptr && row.past()->heat.empty();
+      const bool lacks_heat = row.past() != nullptr && row.past()->heat.empty();
+      wants_replay = wants_replay || (selection.log != nullptr && is_new && lacks_heat);
     }
     InstancePicture(*this, when, row, picture).draw(window);
     return false;

@@ -135,14 +135,16 @@ void BoardState::replay(std::uint64_t from_ns, std::uint64_t to_ns) {
   work.clear();
   last_work = nullptr;
   std::size_t followed = 0;
-  std::set<RowId> chosen, with_heat;
-  for (const auto& [id, look] : looked_at) chosen.insert(id);
+  std::uint64_t moment = 0;
+  std::set<RowId> with_heat;
   const auto follow = [&](const Row& row) {
-    if (chosen.contains(id_of(row))) return true;
-    if (followed + row.set().counters.size() > Board::kCellsMax) return false;
+    // Each moment may have a catalog of its own.
+    if (std::exchange(moment, past.end_moment()) != past.end_moment()) last_registered = nullptr;
+    if (!is_followed(row)) return false;
+    if (past.find(id_of(row)) != nullptr) return true;
+    // A set may have had more rows than at the moment for which it was chosen.
     followed += row.set().counters.size();
-    chosen.insert(id_of(row));
-    return true;
+    return followed <= 2 * Board::kCellsMax;
   };
   has_all_moments = replay_into(
       past, *selection.log, selection.query, from_ns, to_ns, follow, [&](const Row& row) {
@@ -158,6 +160,7 @@ When BoardState::look_at(std::uint64_t at_ns, std::chrono::nanoseconds span) {
   at_ns = std::clamp(at_ns, log.first().realtime_ns, log.last().realtime_ns);
   if (log_at_ns != at_ns || log_span_ns != span_ns) {
     log_at_ns = at_ns;
+    if (cli::show_whole_moment(selection, at_ns)) choose_followed();
     replay(at_ns - std::min(at_ns, span_ns), at_ns);
     log_span_ns = span_ns;
     // The first moment of a recording has none before it.
@@ -239,6 +242,10 @@ Result<void> Board::remember(const std::string& path, std::uint64_t from_ns, std
   auto query = Query::compile(log->catalog(), state_->selection.patterns);
   if (!query) return tl::unexpected(query.error());
   Past earlier(kMomentsMax);
+  // What the first picture shows is followed from its moment on.
+  for (const Row& row : state_->sampler.newer().since(state_->sampler.older(), cli::kUncapped)) {
+    if (state_->is_followed(row)) state_->past.follow(row, state_->has_heat(row));
+  }
   std::set<std::string> wanted;
   for (const auto& [id, row] : state_->past.rows()) {
     wanted.insert(key_of(row.provider, row.set->symbol, row.instance));

@@ -162,6 +162,93 @@ TEST_F(RecordedBoard, ALiveBoardCanBeginWithWhatWasRecorded) {
   EXPECT_LT(curve.low.at(1), curve.high.back());
 }
 
+// More counters than have a past.
+class RecordedCrowd : public RecordedBoard {
+ protected:
+  RecordedCrowd() {
+    for (int i = 0; i < kCrowd; ++i) {
+      crowd_.push_back(*dishes_.create_instance("d" + std::to_string(i)));
+    }
+    open_shop_beside();
+    fruit_ = *sales_.create_instance("fruit");
+  }
+  void save_crowd() {
+    save_evenly(directory_, 12, [&](int moment) {
+      for (Instance& dish : crowd_) dish.gauge(Dish::kBalance).set_signed(moment);
+      fruit_.gauge(cli::Sales::kStock).set(static_cast<unsigned>(moment));
+    });
+  }
+  static constexpr int kCrowd = 1'200;
+  std::vector<Instance> crowd_;
+  Instance fruit_;
+};
+
+TEST_F(RecordedCrowd, WhatIsOpenedHasItsPastAtOnce) {
+  save_crowd();
+  open_board(log_);
+  Place place = instance_of("dishes", "d1100");
+  place.counter = "balance";
+
+  const auto shown = picture(place);
+
+  ASSERT_FALSE(shown.plots.empty());
+  EXPECT_EQ(shown.plots[0].curves.at(0).high.back(), 11);
+  EXPECT_EQ(shown.plots[0].times_ns.size(), 12U);
+}
+
+TEST_F(RecordedCrowd, EachLineThatIsShownHasATrend) {
+  save_crowd();
+  open_board(log_);
+  Place place = set_of("dishes");
+  place.counter = "balance";
+  Window window{.first = 1'000, .lines = 20};
+
+  const auto shown = picture(place, window);
+
+  ASSERT_EQ(shown.sections.at(0).lines.size(), 20U);
+  for (const Line& line : shown.sections[0].lines) EXPECT_EQ(line.trend.size(), 12U) << line.key;
+}
+
+TEST_F(RecordedCrowd, TheOverviewHasNoTrendOfAPartOfASet) {
+  save_crowd();
+  open_board(log_);
+
+  const auto shown = picture(Place());
+
+  const auto* const sets = section_called(shown, "Busiest sets");
+  ASSERT_NE(sets, nullptr);
+  for (const Line& line : sets->lines) {
+    if (line.cells.at(0).text == "dishes") {
+      EXPECT_LE(line.trend.size(), 1U);
+    }
+  }
+}
+
+TEST_F(RecordedCrowd, ALiveBoardBeginsWithThePastOfSmallSetsAndOfWhatIsLookedAt) {
+  save_crowd();
+  open_board();
+  take();
+  Place dish = instance_of("dishes", "d1100");
+  dish.counter = "balance";
+  dish.span = std::chrono::hours(200'000);  // the recording is of 2023
+  const auto before = picture(dish);
+  ASSERT_TRUE(board_->remember(log_, 0, before.time_ns));
+  take();
+
+  const auto of_dish = picture(dish);
+  Place fruit = instance_of("shop_sales", "fruit");
+  fruit.counter = "stock";
+  fruit.span = dish.span;
+  const auto of_fruit = picture(fruit);
+
+  for (const Picture* shown : {&of_dish, &of_fruit}) {
+    ASSERT_FALSE(shown->plots.empty());
+    const auto& values = shown->plots[0].curves.at(0).high;
+    EXPECT_GE(std::count_if(values.begin(), values.end(), [](double value) { return value < 11; }),
+              10);
+  }
+}
+
 TEST_F(BoardTest, WhatItKnowsIsSavedAsARecordingWithoutALostSample) {
   constexpr int kMoments = 150;
   open_board();
@@ -201,18 +288,10 @@ TEST_F(BoardTest, ABoardThatKeepsNoSamplesSaysSo) {
 
 // Far more moments than a screen keeps, and one of them is not like the others.
 TEST_F(RecordedBoard, ASpikeOfOneMomentIsSeenHoweverLongTheSpanIs) {
-  constexpr int kMoments = 5'000;
-  auto catalog = *Catalog::open({.directory = directory_});
-  auto query = *Query::compile(catalog, {});
-  record::KeptTicks kept({.ticks_max = kMoments});
-  Sample sample;
-  for (int moment = 0; moment < kMoments; ++moment) {
+  save_evenly(directory_, 5'000, [&](int moment) {
     soup_.gauge(Dish::kBalance).set_signed(moment == 3'217 ? 900 : 1);
     soup_.recorder(Dish::kLatency).record(moment == 3'217 ? 900 : 2);
-    query.collect(sample);
-    kept.add(catalog, query, sample);
-  }
-  ASSERT_TRUE(kept.save(log_, "test", std::chrono::milliseconds(1)));
+  });
   open_board(log_);
   Place place = instance_of("dishes", "soup");
   place.counter = "balance";
@@ -227,8 +306,7 @@ TEST_F(RecordedBoard, ASpikeOfOneMomentIsSeenHoweverLongTheSpanIs) {
   const auto& level = levels.plots[0].curves.at(0);
   ASSERT_EQ(level.high.size(), 20U);
   EXPECT_EQ(std::count(level.high.begin(), level.high.end(), 900), 1);
-  // Nothing was recorded in a part in which this process had no processor.
-  for (const double least : level.low) EXPECT_TRUE(std::isnan(least) || least == 1) << least;
+  for (const double least : level.low) EXPECT_EQ(least, 1);
   ASSERT_EQ(spread.plots.at(0).curves.size(), 3U);
   const auto& p99 = spread.plots[0].curves[1];
   EXPECT_EQ(p99.name, "latency.p99");
