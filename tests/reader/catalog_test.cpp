@@ -147,6 +147,7 @@ TEST_F(CatalogTest, BecomesStaleWithEachChangeAndFreshWithRefresh) {
   EXPECT_TRUE(catalog.stale());
   catalog.refresh();
   EXPECT_TRUE(catalog.providers().front()->sets.front().instances.front().closed);
+  EXPECT_EQ(catalog.providers().front()->sets.front().instances.live(), 0U);
 }
 
 TEST_F(CatalogTest, KeepsTheViewOfAProviderThatDidNotChange) {

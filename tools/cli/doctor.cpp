@@ -90,7 +90,7 @@ Finding examine_provider(const ProviderView& provider) {
   switch (provider.state) {
     case ProviderState::kLive: {
       std::uint64_t instances = 0;
-      for (const auto& set : provider.sets) instances += set.instances.size();
+      for (const auto& set : provider.sets) instances += set.instances.live();
       finding.what =
           fmt::format("{}  live, {}, {}, {}", provider.label(),
                       counted(provider.sets.size(), "set"), counted(instances, "instance"),

@@ -350,7 +350,7 @@ void list_providers(const Catalog& catalog, bool details, const RowStyle& style,
   ListingPrinter listing(std::move(properties), style, out);
   for (const auto& provider : catalog.providers()) {
     std::uint64_t instances = 0;
-    for (const auto& set : provider->sets) instances += set.instances.size();
+    for (const auto& set : provider->sets) instances += set.instances.live();
     listing.add(
         {Cell::text(provider->label()), Cell::text(provider->name),
          Cell::number(std::uint64_t{provider->pid}), Cell::number(std::uint64_t{provider->uid}),

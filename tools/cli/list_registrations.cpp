@@ -40,9 +40,7 @@ std::string flags_text(std::uint64_t flags) {
 
 void add_row(const ProviderView& provider, const RegisteredSet& registered, Listing& listing) {
   const Counterset& set = *registered.set;
-  const auto live = static_cast<std::uint64_t>(
-      std::count_if(registered.instances.begin(), registered.instances.end(),
-                    [](const InstanceView& instance) { return !instance.closed; }));
+  const std::uint64_t live = registered.instances.live();
   const auto flags = flags_text(registered.flags);
   auto interested = Cell::number(provider.interested(registered));
   if (flags.empty()) interested = Cell::absent();

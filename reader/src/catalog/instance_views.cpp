@@ -13,6 +13,12 @@ InstanceViews::InstanceViews(Pieces pieces) {
   list_ = std::move(list);
 }
 
+std::size_t InstanceViews::live() const noexcept {
+  std::size_t live = size();
+  for (const auto& piece : pieces()) live -= piece->closed;
+  return live;
+}
+
 std::size_t InstanceViews::index_of(std::uint32_t slot) const noexcept {
   const auto all = pieces();
   const auto ends_before = [slot](const std::shared_ptr<const InstancePiece>& piece) {

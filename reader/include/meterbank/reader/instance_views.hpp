@@ -52,6 +52,7 @@ struct InstancePiece {
   std::vector<InstanceView> instances;   // in the order of their slots
   std::shared_ptr<InstanceNames> names;  // keeps the names, and perhaps those of other pieces
   std::size_t name_bytes = 0;            // size of the names of `instances`
+  std::size_t closed = 0;                // how many of them are
 };
 
 class InstanceViews {
@@ -64,6 +65,8 @@ class InstanceViews {
 
   [[nodiscard]] std::size_t size() const noexcept { return list_ == nullptr ? 0 : list_->size; }
   [[nodiscard]] bool empty() const noexcept { return size() == 0; }
+  // Without those that are closed, whose slots hold their last values for a while.
+  [[nodiscard]] std::size_t live() const noexcept;
   // In the order of their slots.
   [[nodiscard]] Iterator begin() const noexcept;
   [[nodiscard]] Iterator end() const noexcept;

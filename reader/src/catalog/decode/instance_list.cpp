@@ -13,6 +13,12 @@ namespace {
 constexpr std::size_t kFirstBlockBytes = 256;
 constexpr std::size_t kBlockBytesMax = std::size_t{8} * 1024;
 
+std::size_t closed_in(std::span<const InstanceView> instances) {
+  return static_cast<std::size_t>(
+      std::count_if(instances.begin(), instances.end(),
+                    [](const InstanceView& instance) { return instance.closed; }));
+}
+
 }  // namespace
 
 std::string_view InstanceNames::kept(std::string_view name) {
@@ -81,6 +87,7 @@ std::shared_ptr<const InstancePiece> InstanceList::piece() && {
   piece->instances = std::move(instances_);
   piece->names = std::move(names_);
   piece->name_bytes = name_bytes_;
+  piece->closed = closed_in(piece->instances);
   return piece;
 }
 
@@ -94,6 +101,7 @@ InstanceViews InstanceList::views() && {
     piece->instances.assign(part.begin(), part.end());
     piece->names = names_;
     for (const InstanceView& instance : part) piece->name_bytes += instance.name.size();
+    piece->closed = closed_in(part);
     pieces.push_back(std::move(piece));
   }
   return InstanceViews(std::move(pieces));
