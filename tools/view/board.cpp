@@ -303,16 +303,37 @@ std::vector<Crumb> crumbs_of(const Place& place) {
   if (place.screen == Screen::kSet) return crumbs;
   at.instance = place.instance;
   at.counter = place.counter;
-  add(place.instance, Screen::kInstance);
+  add(place.instance.empty() ? "(single)" : place.instance, Screen::kInstance);
   return crumbs;
 }
 
 }  // namespace
 
-Picture BoardState::picture_of(const Place& place, const Window& window) {
+// A provider that began again has another pid. Bookmarks and links lead to the one of its name, if
+// there is one.
+Place BoardState::present_place(const Place& place) const {
+  if (place.provider.empty()) return place;
+  const auto name = place.provider.substr(0, place.provider.rfind('@'));
+  const ProviderView* found = nullptr;
+  for (const auto& provider : selection.catalog().providers()) {
+    if (provider->label() == place.provider) return place;
+    if (provider->state != ProviderState::kLive || provider->name != name) continue;
+    if (found != nullptr) return place;
+    found = provider.get();
+  }
+  const auto is_of_it = [&](const auto& known) { return known.second.provider == place.provider; };
+  const bool is_past = place.at_ns && std::any_of(past.rows().begin(), past.rows().end(), is_of_it);
+  if (found == nullptr || is_past) return place;
+  Place present = place;
+  present.provider = found->label();
+  return present;
+}
+
+Picture BoardState::picture_of(const Place& asked, const Window& window) {
   Picture picture;
+  const auto when = when_of(asked);
+  const Place place = present_place(asked);
   picture.place = place;
-  const auto when = when_of(place);
   const auto& times = past.times();
   picture.time_ns = when.time_ns;
   if (selection.log != nullptr) {
@@ -323,8 +344,17 @@ Picture BoardState::picture_of(const Place& place, const Window& window) {
     picture.last_ns = times.back();
   }
   picture.is_live = selection.log == nullptr;
-  picture.is_frozen = picture.is_live && place.at_ns.has_value();
+  constexpr std::uint64_t kTypedNs = 1'000'000;  // a time that is typed is its millisecond
+  const bool is_at = place.at_ns && picture.last_ns != 0;
+  const bool is_later = is_at && *place.at_ns > picture.last_ns + kTypedNs;
+  const bool is_earlier = is_at && *place.at_ns < picture.first_ns;
+  if (is_later && picture.is_live) picture.place.at_ns.reset();
+  picture.is_frozen = picture.is_live && place.at_ns.has_value() && !is_later;
   picture.problems = problems(place);
+  if (is_later) picture.problems.emplace_back("a later moment than is known; the last is shown");
+  if (is_earlier) {
+    picture.problems.emplace_back("an earlier moment than is known; the first is shown");
+  }
   if (picture.is_frozen && when.newer == nullptr) {
     picture.problems.push_back(
         "an earlier moment: texts, stored values and counters that were not looked at then are "
@@ -333,6 +363,10 @@ Picture BoardState::picture_of(const Place& place, const Window& window) {
   if (place.screen == Screen::kSet) show_set(when, window, picture);
   if (place.screen == Screen::kInstance) show_instance(when, window, picture);
   if (place.screen == Screen::kOverview) show_overview(when, window, picture);
+  if (place.provider != asked.provider) {
+    picture.problems.push_back(
+        fmt::format("{} is not there; {} is shown", clean(asked.provider), clean(place.provider)));
+  }
   picture.crumbs = crumbs_of(picture.place);
   return picture;
 }

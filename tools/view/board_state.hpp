@@ -158,7 +158,8 @@ struct BoardState {
   template <typename Take>
   void each_row(const When& when, const Place& place, Take take);
 
-  [[nodiscard]] Picture picture_of(const Place& place, const Window& window);
+  [[nodiscard]] Place present_place(const Place& place) const;
+  [[nodiscard]] Picture picture_of(const Place& asked, const Window& window);
   // Parts of pictures; each fills in what its screen shows.
   void show_overview(const When& when, const Window& window, Picture& picture);
   void show_set(const When& when, const Window& window, Picture& picture);

@@ -11,6 +11,7 @@
 #include "cli/distribution/percentiles.hpp"
 #include "cli/format/quantity.hpp"
 #include "view/board_state.hpp"
+#include "view/sorted.hpp"
 
 namespace meterbank::view {
 namespace {
@@ -232,18 +233,26 @@ class InstancePicture {
                      {"MIN", "", true},
                      {"MAX", "", true}};
     table.trend = "LAST";
-    std::vector<Line> lines;
+    std::vector<CounterLine> counters;
     row_.each([&](const Reading& reading) {
       ++table.all;
-      auto line = line_of(reading);
+      auto counter = line_of(reading);
       const auto& facts = row_.set().columns[reading.column];
       const bool is_hidden = picture_.place.hide_zeros && reading.cooked == 0;
       if (!is_hidden && passes(picture_.place.filter, facts.symbol + " " + facts.name)) {
-        lines.push_back(std::move(line));
+        counters.push_back(std::move(counter));
       }
       return true;
     });
-    sort(lines);
+    sort_by_heading(counters, table.columns, picture_.place,
+                    [](const CounterLine& counter, std::size_t column) -> SortValue {
+                      if (column == 0) return counter.line.key;
+                      return counter.numbers[column - 1];
+                    });
+    std::stable_partition(counters.begin(), counters.end(),
+                          [](const CounterLine& counter) { return counter.line.is_pinned; });
+    std::vector<Line> lines;
+    for (CounterLine& counter : counters) lines.push_back(std::move(counter.line));
     draw_plots(window, lines);
     table.total = lines.size();
     table.first = window.section == 0 ? std::min(window.first, lines.size()) : 0;
@@ -255,7 +264,12 @@ class InstancePicture {
   }
 
  private:
-  Line line_of(const Reading& reading) {
+  struct CounterLine {
+    Line line;
+    std::array<double, 4> numbers{};  // now, mean, least and largest
+  };
+
+  CounterLine line_of(const Reading& reading) {
     const auto& facts = row_.set().columns[reading.column];
     Line line;
     line.key = facts.symbol;
@@ -269,7 +283,8 @@ class InstancePicture {
       const bool is_old = reading.value != nullptr && !picture_.place.stored &&
                           reading.value->cooked.status == CookStatus::kNoNewSample;
       if (is_old && !std::isnan(now)) line.cells[1] = {number_text(facts, now, picture_.place)};
-      extent = extent_of(*series, begin_, end_);
+      // Of stored counts there are no means: what is remembered of them are rates.
+      if (!picture_.place.stored || !facts.is_rate) extent = extent_of(*series, begin_, end_);
       line.trend = trend_of(past_, *series, when_.moment, kTrendMax);
     }
     for (const double value : {extent.mean, extent.low, extent.high}) {
@@ -281,22 +296,12 @@ class InstancePicture {
     line.opens = chosen;
     line.details = {clean(facts.help.empty() ? facts.name : facts.name + ": " + facts.help),
                     clean(facts.facts)};
-    return line;
+    const double now = picture_.place.stored ? reading.stored : reading.cooked;
+    return {std::move(line), {now, extent.mean, extent.low, extent.high}};
   }
 
   [[nodiscard]] const Series* series_of(std::size_t column) const {
     return known_ != nullptr && column < known_->series.size() ? &known_->series[column] : nullptr;
-  }
-
-  void sort(std::vector<Line>& lines) const {
-    if (picture_.place.sort == "COUNTER") {
-      std::stable_sort(lines.begin(), lines.end(), [this](const Line& a, const Line& b) {
-        const int names = compare_names(a.key, b.key);
-        return picture_.place.ascending ? names > 0 : names < 0;
-      });
-    }
-    std::stable_partition(lines.begin(), lines.end(),
-                          [](const Line& line) { return line.is_pinned; });
   }
 
   // The chosen counter, or the first one that a picture says most of: a distribution.

@@ -40,19 +40,45 @@ void Navigator::drawn(const Picture& picture, std::size_t lines) {
   last_.crumbs = picture.crumbs;
   last_.sections = picture.sections;
   last_.time_ns = picture.time_ns;
+  last_.first_ns = picture.first_ns;
   last_.last_ns = picture.last_ns;
   window_.lines = std::max<std::size_t>(lines, 1);
   // What was not there any more is shown as the next larger thing that is.
-  if (picture.place.screen != place_.screen) {
+  const bool is_elsewhere = picture.place.screen != place_.screen;
+  if (is_elsewhere || picture.place.provider != place_.provider) {
+    if (is_elsewhere) go_to_top();
     place_ = picture.place;
-    window_.first = 0;
-    line_ = 0;
+    // The next picture is of a place that is there, and does not say why.
+    if (!picture.problems.empty()) complaint_ = picture.problems.back();
   }
   if (window_.section >= picture.sections.size()) window_.section = 0;
   const Section* const section = section_of(picture, window_.section);
   const std::size_t total = section == nullptr ? 0 : section->total;
   line_ = total == 0 ? 0 : std::min(line_, total - 1);
+  if (section != nullptr) find_row(*section, picture.place.counter);
+  window_.first = std::min(window_.first, total - std::min(total, window_.lines));
   keep_in_window();
+}
+
+// A row that was chosen stays it where rows change places, and the counter that is plotted is
+// chosen to begin with.
+void Navigator::find_row(const Section& section, const std::string& plotted) {
+  const bool is_opened = place_.screen == Screen::kInstance && place_.counter.empty();
+  if (is_opened) place_.counter = plotted;
+  const std::string& wanted = is_opened ? plotted : chosen_key_;
+  if (wanted.empty()) return;
+  std::size_t number = section.first;
+  for (const Line& line : section.lines) {
+    if (line.is_group) continue;
+    if (line.key == wanted) line_ = number;
+    ++number;
+  }
+}
+
+void Navigator::go_to_top() {
+  window_.first = 0;
+  line_ = 0;
+  chosen_key_.clear();
 }
 
 void Navigator::keep_in_window() {
@@ -78,8 +104,7 @@ void Navigator::open(const Place& place) {
   if (before_.size() > kStepsMax) before_.erase(before_.begin());
   place_ = place;
   window_.section = 0;
-  window_.first = 0;
-  line_ = 0;
+  go_to_top();
 }
 
 void Navigator::go_back() {
@@ -96,6 +121,7 @@ void Navigator::go_back() {
     window_.section = step.window.section;
     window_.first = step.window.first;
     line_ = step.line;
+    chosen_key_.clear();
     return;
   }
   // Opened by a link: one step up.
@@ -128,6 +154,13 @@ void Navigator::move(std::ptrdiff_t lines) {
   line_ = static_cast<std::size_t>(
       std::clamp<std::ptrdiff_t>(wanted, 0, std::max<std::ptrdiff_t>(total - 1, 0)));
   keep_in_window();
+  hold_row();
+}
+
+// At the top, what comes to it is chosen.
+void Navigator::hold_row() {
+  const Line* const line = line_ == 0 ? nullptr : chosen_line();
+  chosen_key_ = line == nullptr ? std::string() : line->key;
 }
 
 void Navigator::enter_section(std::size_t section, std::size_t line) {
@@ -135,6 +168,7 @@ void Navigator::enter_section(std::size_t section, std::size_t line) {
   window_.first = 0;
   line_ = line;
   keep_in_window();
+  hold_row();
 }
 
 // Another column of the section, or another counter of the instance.
@@ -163,8 +197,7 @@ void Navigator::sort_by_next() {
   const auto next = place_.sort.empty() || now == columns.end() ? columns.begin() : now + 1;
   place_.sort = next == columns.end() ? "" : next->heading;
   place_.ascending = false;
-  window_.first = 0;
-  line_ = 0;
+  go_to_top();
 }
 
 void Navigator::pin() {
@@ -195,6 +228,14 @@ void Navigator::go_to_next_mark() {
   }
   const auto next = std::upper_bound(marks_.begin(), marks_.end(), last_.time_ns);
   place_.at_ns = next == marks_.end() ? marks_.front() : *next;
+}
+
+void Navigator::change_span(bool longer) {
+  const auto next = next_span(place_.span, longer);
+  if (next == place_.span) {
+    complaint_ = longer ? "this is the longest span of time" : "this is the shortest span of time";
+  }
+  place_.span = next;
 }
 
 void Navigator::freeze() {
@@ -243,7 +284,7 @@ bool Navigator::changes_time(Message message) {
   switch (message) {
     case Message::kWider:
     case Message::kNarrower:
-      place_.span = next_span(place_.span, message == Message::kWider);
+      change_span(message == Message::kWider);
       return true;
     case Message::kFreeze:
       freeze();
@@ -266,7 +307,25 @@ bool Navigator::changes_time(Message message) {
   }
 }
 
+// Why a key has no effect on the screen that is shown; empty: it has one.
+std::string_view Navigator::not_here(Message message) const {
+  const bool is_overview = place_.screen == Screen::kOverview;
+  switch (message) {
+    case Message::kPin:
+    case Message::kHideZeros:
+    case Message::kStored:
+      return is_overview ? "this key is for the rows of a set and the counters of an instance" : "";
+    case Message::kGroup:
+      return place_.screen != Screen::kSet ? "this key groups the rows of a set" : "";
+    case Message::kLogarithmic:
+      return place_.screen != Screen::kInstance ? "this key is for the plots of an instance" : "";
+    default:
+      return "";
+  }
+}
+
 void Navigator::switches(Message message) {
+  if (complaint_ = not_here(message); !complaint_.empty()) return;
   switch (message) {
     case Message::kBack:
       return go_back();
@@ -373,19 +432,30 @@ void Navigator::take_back() {
 
 void Navigator::filter_by_typed() {
   place_.filter = typed_;
-  window_.first = 0;
-  line_ = 0;
+  go_to_top();
 }
 
 void Navigator::accept() {
   if (typing_ == Typing::kTime) {
     if (const auto moment = cli::parse_moment(typed_, last_.last_ns)) {
-      place_.at_ns = cli::last_meant_by(typed_, *moment);
+      go_to(cli::last_meant_by(typed_, *moment));
     } else {
       complaint_ = moment.error().message();
     }
   }
   typing_ = Typing::kNothing;
+}
+
+void Navigator::go_to(std::uint64_t time_ns) {
+  place_.at_ns = time_ns;
+  if (last_.last_ns == 0) return;
+  if (time_ns > last_.last_ns) {
+    place_.at_ns = last_.last_ns;
+    complaint_ = "that is later than all that is known; this is the last moment";
+  } else if (time_ns < last_.first_ns) {
+    place_.at_ns = last_.first_ns;
+    complaint_ = "that is earlier than all that is known; this is the first moment";
+  }
 }
 
 void Navigator::cancel() {
@@ -402,6 +472,7 @@ Request Navigator::point(std::size_t section, std::size_t line, bool twice) {
   window_.section = section;
   line_ = line;
   keep_in_window();
+  hold_row();
   return twice ? open_chosen() : Request::kNone;
 }
 

@@ -120,6 +120,9 @@ class Navigator {
   void move(std::ptrdiff_t lines);
   void enter_section(std::size_t section, std::size_t line);
   void keep_in_window();
+  void go_to_top();
+  void hold_row();
+  void find_row(const Section& section, const std::string& plotted);
   [[nodiscard]] const Line* chosen_line() const;
   Request open_chosen();
   void go_back();
@@ -129,11 +132,15 @@ class Navigator {
   void mark();
   void go_to_next_mark();
   void freeze();
+  void change_span(bool longer);
+  void go_to(std::uint64_t time_ns);
+  [[nodiscard]] std::string_view not_here(Message message) const;
   void filter_by_typed();
 
   Place place_;
   Window window_;
   std::size_t line_ = 0;
+  std::string chosen_key_;  // of the line that was moved to; empty: the number counts
   std::string typed_;
   std::string complaint_;
   std::vector<std::uint64_t> marks_;

@@ -4,7 +4,10 @@
 #include <fmt/format.h>
 
 #include "cli/format/time_text.hpp"
+#include "meterbank/reader/glob.hpp"
+#include "meterbank/reader/path.hpp"
 #include "view/board_state.hpp"
+#include "view/sorted.hpp"
 
 namespace meterbank::view {
 namespace {
@@ -49,24 +52,70 @@ Mood mood_of(const ProviderView& provider) {
   return Mood::kBad;
 }
 
-std::string age_of(const ProviderView& provider, std::uint64_t time_ns) {
+// In seconds; NaN: not known.
+double age_of(const ProviderView& provider, std::uint64_t time_ns) {
   const auto created_ns = provider.created_realtime_ns;
-  if (created_ns == 0 || created_ns > time_ns) return "-";
-  return cli::print_duration(std::floor(static_cast<double>(time_ns - created_ns) / 1e9));
+  if (created_ns == 0 || created_ns > time_ns) return kNoNumber;
+  return std::floor(static_cast<double>(time_ns - created_ns) / 1e9);
 }
 
-Line line_of(const ProviderView& provider, const Place& place, std::uint64_t time_ns) {
+std::size_t instances_of(const ProviderView& provider) {
   std::size_t instances = 0;
-  for (const RegisteredSet& set : provider.sets) instances += set.instances.size();
+  for (const RegisteredSet& set : provider.sets) instances += set.instances.live();
+  return instances;
+}
+
+std::string why_not_live(const ProviderView& provider) {
+  switch (provider.state) {
+    case ProviderState::kHung:
+      return state_text(provider);
+    case ProviderState::kDead:
+      return "its process ended";
+    case ProviderState::kUnreadable:
+    case ProviderState::kForeign:
+      return clean(provider.error.what);
+    case ProviderState::kLive:
+    case ProviderState::kClosed:
+      break;
+  }
+  return {};
+}
+
+// Whether paths that were asked for may be of a provider.
+class AskedFor {
+ public:
+  explicit AskedFor(const std::vector<std::string>& patterns) {
+    for (const std::string& pattern : patterns) {
+      const auto path = parse_path(pattern);
+      if (!path || !path->provider) {
+        names_.clear();
+        return;
+      }
+      names_.emplace_back(Glob(*path->provider, {.backslash_escapes = true}), path->provider_pid);
+    }
+  }
+  [[nodiscard]] bool is(const ProviderView& provider) const {
+    return names_.empty() || std::any_of(names_.begin(), names_.end(), [&](const auto& one) {
+             return one.first.matches(provider.name) &&
+                    (!one.second || *one.second == provider.named_pid());
+           });
+  }
+
+ private:
+  std::vector<std::pair<Glob, std::optional<std::uint32_t>>> names_;  // empty: all
+};
+
+Line line_of(const ProviderView& provider, const Place& place, std::uint64_t time_ns) {
+  const double age = age_of(provider, time_ns);
   Line line;
   const auto label = provider.label();
   line.key = label;
   line.cells = {{clean(label)},
                 {std::string(name_of(provider.state)), mood_of(provider)},
-                {age_of(provider, time_ns)},
+                {std::isnan(age) ? "-" : cli::print_duration(age)},
                 {fmt::format("{}", provider.sets.size())},
-                {fmt::format("{}", instances)},
-                {provider.state == ProviderState::kLive ? "" : state_text(provider)}};
+                {fmt::format("{}", instances_of(provider))},
+                {why_not_live(provider)}};
   Place inside = place;
   inside.provider = label;
   inside.sort.clear();
@@ -101,7 +150,9 @@ Section providers_of(const cli::Selection& selection, const When& when, const Wi
   section.columns = {{"PROVIDER", "", false},         {"STATE", "", false},
                      {"AGE", "since it began", true}, {"SETS", "", true},
                      {"INSTANCES", "", true},         {"WHY", "what is wrong with it", false}};
+  const AskedFor asked_for(selection.patterns);
   for (const auto& provider : selection.catalog().providers()) {
+    if (!asked_for.is(*provider)) continue;
     ++section.all;
     if (!place.provider.empty() && provider->label() != place.provider) continue;
     if (!passes(place.filter, provider->label())) continue;
@@ -111,6 +162,15 @@ Section providers_of(const cli::Selection& selection, const When& when, const Wi
     if (a.urgency != b.urgency) return a.urgency < b.urgency;
     return compare_names(a.provider->name, b.provider->name) < 0;
   });
+  sort_by_heading(ranks, section.columns, place,
+                  [&](const ProviderRank& rank, std::size_t column) -> SortValue {
+                    const ProviderView& provider = *rank.provider;
+                    if (column == 1) return std::string(name_of(provider.state));
+                    if (column == 2) return age_of(provider, when.time_ns);
+                    if (column == 3) return static_cast<double>(provider.sets.size());
+                    if (column == 4) return static_cast<double>(instances_of(provider));
+                    return column == 5 ? why_not_live(provider) : provider.label();
+                  });
   section.total = ranks.size();
   const auto part = part_of(window, 0, section.total);
   section.first = part.first;
@@ -177,6 +237,11 @@ std::optional<Change> change_of(const RowPast& row, std::size_t column, const Pa
   return Change{difference / scale, &row, column, now, mean};
 }
 
+std::string path_of(const Change& change) {
+  const SetFacts& set = *change.row->set;
+  return set.symbol + "/" + set.columns[change.column].symbol;
+}
+
 Section changes_of(const Past& past, const When& when, const Window& window, const Place& place,
                    std::size_t number) {
   Section section;
@@ -200,6 +265,12 @@ Section changes_of(const Past& past, const When& when, const Window& window, con
   std::stable_sort(changes.begin(), changes.end(),
                    [](const Change& a, const Change& b) { return a.score > b.score; });
   changes.resize(std::min(changes.size(), kChangesMax));
+  sort_by_heading(changes, section.columns, place,
+                  [](const Change& change, std::size_t column) -> SortValue {
+                    if (column == 1) return change.row->instance;
+                    if (column == 2) return change.now;
+                    return column == 3 ? SortValue(change.before) : SortValue(path_of(change));
+                  });
   section.total = section.all = changes.size();
   const auto part = part_of(window, number, section.total);
   section.first = part.first;
@@ -209,7 +280,7 @@ Section changes_of(const Past& past, const When& when, const Window& window, con
     Line line;
     line.key = key_of(change.row->provider, change.row->set->symbol, change.row->instance) + "/" +
                facts.symbol;
-    line.cells = {{clean(change.row->set->symbol + "/" + facts.symbol)},
+    line.cells = {{clean(path_of(change))},
                   {clean(change.row->instance)},
                   {number_text(facts, change.now, place)},
                   {number_text(facts, change.before, place)}};
@@ -252,10 +323,18 @@ void BoardState::show_overview(const When& when, const Window& window, Picture& 
   const auto rate_of = [](const SetWork& sum) {
     return sum.headline ? sum.sums[*sum.headline] : 0.0;
   };
-  std::stable_sort(shown.begin(), shown.end(), [&](const SetWork* a, const SetWork* b) {
-    if (place.sort == "SET") return compare_names(a->set, b->set) < 0;
-    return rate_of(*a) > rate_of(*b);
-  });
+  const auto counter_of = [](const SetWork& sum) {
+    return sum.headline ? sum.facts->columns[*sum.headline].symbol : std::string();
+  };
+  std::stable_sort(shown.begin(), shown.end(),
+                   [&](const SetWork* a, const SetWork* b) { return rate_of(*a) > rate_of(*b); });
+  sort_by_heading(shown, sets.columns, place,
+                  [&](const SetWork* sum, std::size_t column) -> SortValue {
+                    if (column == 1) return sum->provider;
+                    if (column == 2) return static_cast<double>(sum->instances);
+                    if (column == 3) return counter_of(*sum);
+                    return column == 4 ? SortValue(rate_of(*sum)) : SortValue(sum->set);
+                  });
   sets.total = shown.size();
   const auto part = part_of(window, 1, sets.total);
   sets.first = part.first;

@@ -45,7 +45,8 @@ std::vector<std::string> BoardState::problems(const Place& place) const {
     if (provider->state == ProviderState::kHung) {
       problems.push_back(clean(provider->label()) + ": " + state_text(*provider));
     } else if (provider->state == ProviderState::kDead && place.screen != Screen::kOverview) {
-      problems.push_back(clean(provider->label()) + " is dead; its last values are shown");
+      problems.push_back(clean(provider->label()) +
+                         " is dead; its last values are the stored ones, key r");
     }
     constexpr std::size_t kProblemsMax = 4;
     if (problems.size() == kProblemsMax) break;

@@ -14,10 +14,11 @@ namespace meterbank::view {
 
 class BoardTest : public cli::KitchenTest {
  protected:
-  void open_board(const std::string& log = {}) {
+  void open_board(const std::string& log = {}, const std::string& provider = {}) {
     cli::SelectionOptions options;
     options.directory = directory_;
     options.log.path = log;
+    options.provider = provider;
     cli::Waiter waiter({});
     auto opened = cli::Selection::open(options, waiter);
     ASSERT_TRUE(opened) << opened.error().message();

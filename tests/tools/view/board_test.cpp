@@ -27,6 +27,20 @@ TEST_F(BoardTest, TheOverviewNamesProvidersAndTheirSets) {
   EXPECT_EQ(cell(*sets, "dishes", "INSTANCES"), "1");
 }
 
+TEST_F(BoardTest, TheOverviewCountsTheInstancesThatAreThere) {
+  open_shop_beside();
+  auto fruit = *sales_.create_instance("fruit");
+  auto bread = *sales_.create_instance("bread");
+  fruit = {};
+  open_board();
+  take(2);
+
+  const auto shown = picture({});
+
+  EXPECT_EQ(cell(shown.sections.at(0), label(), "INSTANCES"), "2");  // soup and bread
+  EXPECT_EQ(cell(*section_called(shown, "Busiest sets"), "shop_sales", "INSTANCES"), "1");
+}
+
 TEST_F(BoardTest, ASetSaysWhatItIsBusyWith) {
   open_board();
   take();
@@ -310,6 +324,80 @@ TEST_F(BoardTest, SomethingThatIsNotThereShowsTheNextLargerThing) {
   const auto no_set = picture(instance_of("cakes", "cake"));
   EXPECT_EQ(no_set.place.screen, Screen::kOverview);
   EXPECT_NE(section_called(no_set, "Providers"), nullptr);
+}
+
+TEST_F(BoardTest, AProviderThatBeganAgainIsShownInItsPlace) {
+  open_board();
+  take();
+  Place place = instance_of("dishes", "soup");
+  place.provider = "kitchen@1";
+
+  const auto shown = picture(place);
+
+  EXPECT_EQ(shown.place.screen, Screen::kInstance);
+  EXPECT_EQ(shown.place.provider, label());
+  EXPECT_EQ(shown.problems.back(), "kitchen@1 is not there; " + label() + " is shown");
+}
+
+TEST_F(BoardTest, ATimeThatIsNotKnownIsSaid) {
+  open_board();
+  take(3);
+  Place place;
+  place.at_ns = picture({}).last_ns + 3'600'000'000'000;
+
+  const auto later = picture(place);
+  place.at_ns = 1;
+  const auto earlier = picture(place);
+
+  EXPECT_FALSE(later.is_frozen);
+  EXPECT_EQ(later.problems.back(), "a later moment than is known; the last is shown");
+  EXPECT_TRUE(earlier.is_frozen);
+  EXPECT_EQ(earlier.time_ns, earlier.first_ns);
+  EXPECT_EQ(earlier.problems.front(), "an earlier moment than is known; the first is shown");
+}
+
+TEST_F(BoardTest, EveryListIsSortedByTheHeadingThatIsNamed) {
+  open_shop_beside();
+  auto fruit = *sales_.create_instance("fruit");
+  auto bread = *sales_.create_instance("bread");
+  open_board();
+  take(2);
+  Place place;
+  const auto sets = [&] { return first_cells(*section_called(picture(place), "Busiest sets")); };
+
+  place.sort = "SET";
+  EXPECT_EQ(sets(), (std::vector<std::string>{"dishes", "shop_sales"}));
+  place.ascending = true;
+  EXPECT_EQ(sets(), (std::vector<std::string>{"shop_sales", "dishes"}));
+  place.sort = "INSTANCES";
+  EXPECT_EQ(sets(), (std::vector<std::string>{"dishes", "shop_sales"}));
+  place.ascending = false;
+  EXPECT_EQ(sets(), (std::vector<std::string>{"shop_sales", "dishes"}));
+
+  soup_.gauge(Dish::kBalance).set_signed(-5);
+  soup_.gauge(Dish::kTemperature).set(80.0);
+  take(2);
+  Place soup = instance_of("dishes", "soup");
+  soup.sort = "NOW";
+  const auto counters = [&] {
+    auto names = first_cells(picture(soup).sections.at(0));
+    names.resize(2);
+    return names;
+  };
+  EXPECT_EQ(counters().at(0), "temperature");
+  soup.ascending = true;
+  EXPECT_EQ(counters().at(0), "balance");
+}
+
+TEST_F(BoardTest, AnOverviewOfOneProviderNamesThatOneAlone) {
+  auto other = *Provider::create({.name = "cellar", .directory = directory_});
+  open_board({}, "cellar");
+  take();
+
+  const auto shown = picture({});
+
+  EXPECT_EQ(shown.sections.at(0).total, 1U);
+  EXPECT_EQ(first_cells(shown.sections[0]).at(0).substr(0, 7), "cellar@");
 }
 
 TEST_F(BoardTest, WhatChangedMostIsNamed) {

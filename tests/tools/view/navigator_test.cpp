@@ -30,6 +30,7 @@ class NavigatorTest : public ::testing::Test {
     Picture picture;
     picture.place = navigator_.place();
     picture.time_ns = 5'000'000'000;
+    picture.first_ns = 2'000'000'000;
     picture.last_ns = 9'000'000'000;
     for (const auto total : totals) picture.sections.push_back(section_of(total));
     navigator_.drawn(picture, lines);
@@ -106,6 +107,83 @@ TEST_F(NavigatorTest, GoesToATimeThatIsTyped) {
   EXPECT_NE(navigator_.complaint().find("try"), std::string::npos) << navigator_.complaint();
 }
 
+TEST_F(NavigatorTest, ATimeThatIsNotKnownIsTheNearestThatIs) {
+  for (const auto& [typed, moment] : {std::pair{"@20", 9'000'000'000U}, {"@1", 2'000'000'000U}}) {
+    press({Message::kGoTo});
+    navigator_.type(typed);
+    navigator_.accept();
+    EXPECT_EQ(navigator_.place().at_ns, moment);
+    EXPECT_NE(navigator_.complaint().find("than all that is known"), std::string::npos);
+  }
+}
+
+TEST_F(NavigatorTest, TheCursorStaysOnItsRowWhereRowsChangePlaces) {
+  press({Message::kDown, Message::kDown});
+  Picture picture;
+  picture.sections.push_back(section_of(8));
+  std::swap(picture.sections[0].lines[2], picture.sections[0].lines[5]);
+  navigator_.drawn(picture, 10);
+  EXPECT_EQ(navigator_.line(), 5U);
+  // At the top, it stays at the top.
+  press({Message::kFirst});
+  std::swap(picture.sections[0].lines[0], picture.sections[0].lines[4]);
+  navigator_.drawn(picture, 10);
+  EXPECT_EQ(navigator_.line(), 0U);
+}
+
+TEST_F(NavigatorTest, AWindowIsFullWhereThereAreLinesForIt) {
+  draw({60}, 10);
+  press({Message::kLast});
+  draw({60}, 10);
+  EXPECT_EQ(navigator_.window().first, 50U);
+  draw({55}, 20);
+  EXPECT_EQ(navigator_.window().first, 35U);
+}
+
+TEST_F(NavigatorTest, SaysUntilTheNextKeyWhyAnotherPlaceIsShown) {
+  Place place;
+  place.screen = Screen::kInstance;
+  place.provider = "shop@1";
+  navigator_.open(place);
+  Picture picture;
+  picture.place = place;
+  picture.place.provider = "shop@2";
+  picture.problems = {"shop@1 is not there; shop@2 is shown"};
+  navigator_.drawn(picture, 10);
+  EXPECT_EQ(navigator_.place().provider, "shop@2");
+  picture.problems.clear();
+  navigator_.drawn(picture, 10);
+  EXPECT_EQ(navigator_.complaint(), "shop@1 is not there; shop@2 is shown");
+  picture.place.screen = Screen::kSet;
+  picture.problems = {"eu is not there"};
+  navigator_.drawn(picture, 10);
+  EXPECT_EQ(navigator_.complaint(), "eu is not there");
+  press({Message::kDown});
+  EXPECT_EQ(navigator_.complaint(), "");
+}
+
+TEST_F(NavigatorTest, AnInstanceOpensOnTheCounterThatIsPlotted) {
+  press({Message::kOpen});
+  Picture picture;
+  picture.place = navigator_.place();
+  picture.place.counter = "row 2";
+  picture.sections.push_back(section_of(5));
+  navigator_.drawn(picture, 10);
+  EXPECT_EQ(navigator_.line(), 2U);
+}
+
+TEST_F(NavigatorTest, AKeyWithoutEffectSaysSoAndChangesNothing) {
+  const Place before = navigator_.place();
+  for (const auto message : {Message::kPin, Message::kHideZeros, Message::kStored, Message::kGroup,
+                             Message::kLogarithmic}) {
+    press({message});
+    EXPECT_FALSE(navigator_.complaint().empty());
+    EXPECT_EQ(navigator_.place(), before);
+  }
+  for (int press_number = 0; press_number < 20; ++press_number) press({Message::kWider});
+  EXPECT_EQ(navigator_.complaint(), "this is the longest span of time");
+}
+
 TEST_F(NavigatorTest, FreezesAtTheMomentThatIsShown) {
   press({Message::kFreeze});
   EXPECT_EQ(navigator_.place().at_ns, 5'000'000'000U);
@@ -170,6 +248,8 @@ TEST_F(NavigatorTest, HelpHidesTheRowsSoNoKeyActsOnThem) {
 }
 
 TEST_F(NavigatorTest, PinsTheChosenLineAndFreesIt) {
+  press({Message::kOpen});
+  draw({3});
   press({Message::kPin});
   EXPECT_EQ(navigator_.place().pins, (std::vector<std::string>{"row 0"}));
   press({Message::kPin});

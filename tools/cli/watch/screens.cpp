@@ -77,23 +77,27 @@ class ScreensSession {
   // The picture of the place as it is now, drawn but not shown yet.
   void look() {
     const auto size = screen_.size();
-    const auto window = window_for(navigator_.window(), size.width, size.height);
-    const auto picture = source_.picture(navigator_.place(), window);
+    const auto look_once = [&] {
+      const auto window = window_for(navigator_.window(), size.width, size.height);
+      const auto picture = source_.picture(navigator_.place(), window);
+      draw(picture, size);
+      const auto line = navigator_.line();
+      navigator_.drawn(picture, drawing_.lines);
+      const auto& now = navigator_.window();
+      if (now.first != window.first || now.section != window.section) return false;
+      if (line != navigator_.line()) draw(picture, size);
+      return true;
+    };
+    // There may be fewer lines than before, or the chosen one may be out of the window.
+    if (!look_once()) static_cast<void>(look_once());
+  }
+
+  void draw(const view::Picture& picture, const Screen::Size& size) {
     auto state = state_of(navigator_);
     state.interval = cadence_.interval();
     state.missed = cadence_.missed();
     state.notice = notice_;
     drawing_ = draw_picture(picture, state, screen_.style(), size.width, size.height);
-    const auto line = navigator_.line();
-    const auto section = navigator_.section();
-    navigator_.drawn(picture, drawing_.lines);
-    // There may be fewer lines than before.
-    if (line == navigator_.line() && section == navigator_.section()) return;
-    auto moved = state_of(navigator_);
-    moved.interval = state.interval;
-    moved.missed = state.missed;
-    moved.notice = notice_;
-    drawing_ = draw_picture(picture, moved, screen_.style(), size.width, size.height);
   }
 
   bool show() {

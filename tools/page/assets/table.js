@@ -25,7 +25,7 @@ function drawHead(table, section) {
   table.shape = shape;
   const heads = section.columns.map(column => {
     const isSorted = sort === column.heading;
-    const direction = isSorted ? (ascending ? 'ascending' : 'descending') : undefined;
+    const direction = isSorted ? (ascending === column.number ? 'ascending' : 'descending') : undefined;
     const button = element('button', {title: column.help || undefined, 'aria-label': `Sort by ${column.heading}`, onclick: () => sortBy(column.heading)}, column.heading || '\u2013');
     return element('th', {scope: 'col', class: column.number ? 'number' : undefined, 'aria-sort': direction}, button);
   });

@@ -57,7 +57,7 @@ HelpPart draw_help(Grid& grid, const Rect& rect, std::size_t first) {
   // On a small screen keys take no more room than they need.
   const bool is_small = kKeyWords.size() > rect.height * (rect.width / (kKeyCells + kWhatCells));
   const auto key_cells = is_small ? std::size_t{6} : kKeyCells;
-  const auto cells = is_small ? std::size_t{20} : kKeyCells + kWhatCells;
+  const auto cells = is_small ? std::size_t{28} : kKeyCells + kWhatCells;
   const auto columns = std::max<std::size_t>(rect.width / cells, 1);
   const auto needed = (keys.size() + columns - 1) / columns;
   const auto lines = std::min(needed, rect.height);

@@ -29,7 +29,10 @@ std::vector<std::size_t> shared_lines(const view::Picture& picture, std::size_t 
   const auto wanted = [&](std::size_t i) {
     const auto& section = picture.sections[i];
     // All that there are, where there is room: the picture holds as many as were asked for.
-    const auto all = i == chosen ? section.total : section.lines.size();
+    const auto headings =
+        static_cast<std::size_t>(std::count_if(section.lines.begin(), section.lines.end(),
+                                               [](const auto& line) { return line.is_group; }));
+    const auto all = i == chosen ? section.total + headings : section.lines.size();
     return kLinesAboveTable + std::max<std::size_t>(all, 1);
   };
   lines[chosen] = std::min({wanted(chosen), room, kChosenLeast});
@@ -186,6 +189,26 @@ class PictureDrawing {
     }
   }
 
+  // " filter: eu  stored": what makes the screen another one than it was at first.
+  [[nodiscard]] std::string mode_words() const {
+    const auto& place = picture_.place;
+    const bool is_overview = place.screen == view::Screen::kOverview;
+    const bool is_instance = place.screen == view::Screen::kInstance;
+    std::string words;
+    const auto add = [&](bool is_on, const std::string& word) {
+      if (is_on) words += (words.empty() ? " " : "  ") + word;
+    };
+    add(!place.filter.empty(), "filter: " + place.filter);
+    add(place.stored && !is_overview, "stored");
+    add(place.base_units, "base units");
+    add(place.hide_zeros && !is_overview, "no zeros");
+    add(place.grouping == view::Grouping::kProvider && !is_overview && !is_instance, "by provider");
+    add(place.grouping == view::Grouping::kLabel && !is_overview && !is_instance, "by label");
+    add(place.logarithmic && is_instance, "log");
+    add(place.span != view::Place().span && is_instance, "span " + print_interval(place.span));
+    return words;
+  }
+
   void draw_footer() {
     const auto y = height() - 1;
     if (state_.typing != view::Navigator::Typing::kNothing) {
@@ -211,10 +234,8 @@ class PictureDrawing {
       return;
     }
     std::size_t x = 0;
-    if (!picture_.place.filter.empty()) {
-      const auto filter = " filter: " + grid().shown(picture_.place.filter);
-      x += grid().put(x, y, fit(filter, std::min(display_width(filter), width() / 2)), kBoldLook) +
-           1;
+    if (const auto modes = grid().shown(mode_words()); !modes.empty()) {
+      x += grid().put(x, y, fit(modes, std::min(display_width(modes), width() / 2)), kBoldLook) + 1;
     }
     draw_keys(grid(), {x, y, width() - std::min(width(), x), 1});
   }
@@ -285,7 +306,7 @@ ScreenState state_of(const view::Navigator& navigator) {
 
 view::Window window_for(view::Window window, std::size_t width, std::size_t height) {
   window.lines = std::max<std::size_t>(height, 1);
-  window.other_lines = std::max<std::size_t>(height / 3, 4);
+  window.other_lines = std::max<std::size_t>(height / 2, 4);
   // A moment for each dot.
   window.plot_columns = 2 * std::max<std::size_t>(width, kLabelCells + 10) - 2 * kLabelCells;
   // A lower screen has no room for more plots.

@@ -25,7 +25,8 @@ class TableLayout {
  public:
   TableLayout(const Grid& grid, const Rect& rect, const view::Section& section,
               const SectionLook& look, std::size_t indent)
-      : widths_(section.columns.size(), 0),
+      : natural_(section.columns.size(), 0),
+        widths_(section.columns.size(), 0),
         room_(rect.width > kMarkCells ? rect.width - kMarkCells : 0) {
     measure(grid, section, look, indent);
     const bool has_trend = !section.trend.empty() && rect.width >= 60;
@@ -38,7 +39,9 @@ class TableLayout {
     const auto left = room_ - std::min(room_, used_);
     if (!section.trend.empty() && left >= kTrendMin + kGapCells) {
       trend_ = std::min(left - kGapCells, kTrendMax);
+      used_ += trend_ + kGapCells;
     }
+    grow();
   }
 
   [[nodiscard]] std::size_t width(std::size_t column) const { return taken_[column]; }
@@ -68,6 +71,7 @@ class TableLayout {
         const auto cells = display_width(grid.shown(line.cells[i].text));
         width = std::max(width, cells + (i == 0 ? indent : 0));
       }
+      natural_[i] = column.is_number ? std::min(width, kWidestNumber) : width;
       widths_[i] = std::clamp<std::size_t>(width, 1, column.is_number ? kWidestNumber : kWidest);
       wanted_ += widths_[i] + (i > 0 ? kGapCells : 0);
     }
@@ -92,7 +96,17 @@ class TableLayout {
     used_ += gap + taken_[column];
   }
 
-  std::vector<std::size_t> widths_, taken_;
+  // What is left over goes to texts that are cut.
+  void grow() {
+    for (std::size_t i = 0; i < taken_.size(); ++i) {
+      if (taken_[i] == 0 || taken_[i] >= natural_[i]) continue;
+      const auto more = std::min(natural_[i] - taken_[i], room_ - std::min(room_, used_));
+      taken_[i] += more;
+      used_ += more;
+    }
+  }
+
+  std::vector<std::size_t> natural_, widths_, taken_;
   std::size_t room_;
   std::size_t wanted_ = 0;
   std::size_t used_ = 0;
@@ -195,7 +209,9 @@ class TableDrawing {
       const auto heading = aligned(grid_.shown(shown.heading), width - mark, shown.is_number);
       grid_.put(x, y, heading, kBoldLook, width);
       if (is_sorted) {
-        const auto arrow = look_.ascending ? style_.pick("▲", "^") : style_.pick("▼", "v");
+        // Upwards: from A to Z, or the smallest first.
+        const bool is_upwards = look_.ascending == shown.is_number;
+        const auto arrow = is_upwards ? style_.pick("▲", "^") : style_.pick("▼", "v");
         const auto used = shown.is_number
                               ? width - 1
                               : std::min(width - 1, display_width(grid_.shown(shown.heading)));

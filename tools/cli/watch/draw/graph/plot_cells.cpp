@@ -158,7 +158,10 @@ void draw_value_axis(Grid& grid, const Rect& body, const view::Plot& plot, const
     if (!has_label) continue;
     const double position = 1 - static_cast<double>(line) /
                                     static_cast<double>(std::max<std::size_t>(body.height - 1, 1));
-    const auto text = grid.shown(print_quantity(scale.value_at(position), plot.unit));
+    const double value = scale.value_at(position);
+    auto text = grid.shown(print_quantity(value, plot.unit));
+    // A number without a unit has all its digits.
+    if (display_width(text) >= kLabelCells) text = fmt::format("{:.5g}", value);
     const auto used = std::min(display_width(text), kLabelCells - 1);
     grid.put(body.x - 1 - used, y, fit(text, used), kFaintLook, used);
   }

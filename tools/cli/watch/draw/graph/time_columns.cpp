@@ -69,9 +69,9 @@ void draw_time_axis(Drawing& drawing, const Rect& line, std::size_t height,
     const auto text = moment_text(time_ns, with_day);
     if (cell < free_from || time_ns == 0 || cell + text.size() >= cells) return;
     const bool is_taken = std::any_of(shown.begin(), shown.end(), [&](const Mark& mark) {
-      return mark.cell + 1 >= cell && mark.cell <= cell + text.size();
+      return mark.cell + 1 >= cell && mark.cell <= cell + text.size() && mark.cell + 1 < cells;
     });
-    if (is_taken && cell + text.size() + 1 < cells) return;
+    if (is_taken) return;
     grid.put(left + cell, line.y, text, kFaintLook);
     free_from = cell + text.size() + 4;
   };

@@ -55,7 +55,7 @@ class TimeColumns {
 };
 
 // Left of a plot: labels of values, and the axis.
-inline constexpr std::size_t kLabelCells = 10;
+inline constexpr std::size_t kLabelCells = 12;
 
 // Moments that are marked below a plot: '^' the one that is looked at, 'm' those remembered.
 struct TimeMarks {
