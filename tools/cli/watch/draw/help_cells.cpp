@@ -72,18 +72,38 @@ HelpPart draw_help(Grid& grid, const Rect& rect, std::size_t first) {
   return {first + shown, keys.size() - shown};
 }
 
-void draw_keys(Grid& grid, const Rect& rect) {
+void draw_keys(Grid& grid, const Rect& rect, view::Screen screen) {
+  constexpr unsigned kOverview = 1, kSet = 2, kInstance = 4, kRows = kSet | kInstance;
+  constexpr unsigned kAll = kOverview | kRows;
   struct Hint {
     std::string_view key, word;
+    unsigned screens = kAll;  // where it has an effect
   };
-  static constexpr std::array kHints{
-      Hint{"q", "quit"},    Hint{"?", "help"},    Hint{"Enter", "open"},   Hint{"Esc", "back"},
-      Hint{"/", "filter"},  Hint{"s", "sort"},    Hint{"space", "freeze"}, Hint{"[ ]", "time"},
-      Hint{"Tab", "table"}, Hint{"b", "group"},   Hint{"p", "pin"},        Hint{"d", "zeros"},
-      Hint{"l", "log"},     Hint{"e", "units"},   Hint{"r", "stored"},     Hint{"m", "mark"},
-      Hint{"w", "save"},    Hint{"B", "bookmark"}};
+  static constexpr std::array kHints{Hint{"q", "quit"},
+                                     Hint{"?", "help"},
+                                     Hint{"Enter", "open"},
+                                     Hint{"Esc", "back"},
+                                     Hint{"/", "filter"},
+                                     Hint{"s", "sort"},
+                                     Hint{"space", "freeze"},
+                                     Hint{"[ ]", "time"},
+                                     Hint{"Tab", "table", kOverview},
+                                     Hint{"b", "group", kSet},
+                                     Hint{"p", "pin", kRows},
+                                     Hint{"d", "zeros", kRows},
+                                     Hint{"e", "units"},
+                                     Hint{"r", "stored", kRows},
+                                     Hint{"l", "log", kInstance},
+                                     Hint{"+ -", "span", kInstance},
+                                     Hint{"m", "mark"},
+                                     Hint{"w", "save"},
+                                     Hint{"B", "bookmark"}};
+  const unsigned here = screen == view::Screen::kOverview ? kOverview
+                        : screen == view::Screen::kSet    ? kSet
+                                                          : kInstance;
   std::size_t x = rect.x + 1;
   for (const auto& hint : kHints) {
+    if ((hint.screens & here) == 0) continue;
     if (x + hint.key.size() + 1 + hint.word.size() > rect.x + rect.width) break;
     x += grid.put(x, rect.y, hint.key, kBoldLook) + 1;
     x += grid.put(x, rect.y, hint.word, kFaintLook) + 2;

@@ -4,6 +4,7 @@
 #pragma once
 
 #include "cli/watch/draw/drawing.hpp"
+#include "view/place.hpp"
 
 namespace meterbank::cli {
 
@@ -13,7 +14,7 @@ struct HelpPart {
 };
 // The keys from number `first` on, in as many columns as fit.
 [[nodiscard]] HelpPart draw_help(Grid& grid, const Rect& rect, std::size_t first);
-// The most wanted keys, as many as fit.
-void draw_keys(Grid& grid, const Rect& rect);
+// The most wanted keys of those that have an effect on that screen, as many as fit.
+void draw_keys(Grid& grid, const Rect& rect, view::Screen screen);
 
 }  // namespace meterbank::cli

@@ -237,7 +237,7 @@ class PictureDrawing {
     if (const auto modes = grid().shown(mode_words()); !modes.empty()) {
       x += grid().put(x, y, fit(modes, std::min(display_width(modes), width() / 2)), kBoldLook) + 1;
     }
-    draw_keys(grid(), {x, y, width() - std::min(width(), x), 1});
+    draw_keys(grid(), {x, y, width() - std::min(width(), x), 1}, picture_.place.screen);
   }
 
   void draw_body() {
