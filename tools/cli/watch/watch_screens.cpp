@@ -56,7 +56,8 @@ Result<std::string> keep_bookmark(const view::Place& place) {
 // One after the other, from the first.
 class BookmarkWalk {
  public:
-  Result<view::Place> next() {
+  // With the first bookmark, a line that is not a bookmark is named.
+  Result<view::Place> next(view::Navigator& navigator) {
     const auto path = view::bookmarks_path();
     const auto known = view::read_bookmarks(path);
     if (!known) return tl::unexpected(known.error());
@@ -64,6 +65,8 @@ class BookmarkWalk {
       if (!known->errors.empty()) return tl::unexpected(known->errors.front());
       return fail(ErrorCode::kNotFound, "no bookmark yet", "B keeps this place");
     }
+    const bool is_first = number_ % known->places.size() == 0;
+    if (is_first && !known->errors.empty()) navigator.complain(known->errors.front().message());
     return known->places[number_++ % known->places.size()];
   }
 
@@ -129,7 +132,7 @@ int show_screens(const Invocation& invocation, const view::Place& place, Selecti
   options.samples = invocation.samples.value_or(0);
   options.is_live = selection.log == nullptr;
   options.bookmark = keep_bookmark;
-  options.next_bookmark = [&] { return bookmarks.next(); };
+  options.next_bookmark = [&] { return bookmarks.next(navigator); };
   options.save = [&](std::chrono::nanoseconds interval) { return save(board, interval); };
   if (options.is_live) {
     options.after_first_picture = [&] {
