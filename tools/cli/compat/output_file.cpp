@@ -9,12 +9,17 @@
 #include <string>
 
 #include "cli/session/exit_code.hpp"
+#include "cli/session/output.hpp"
 #include "meterbank/shm/utf8.hpp"
 
 namespace meterbank::cli {
 
 int ask_to_replace(const Invocation& invocation, const Console& console) {
   const auto& file = invocation.output;
+  if (const auto allowed = may_replace(file); !allowed) {
+    complain(console, allowed.error());
+    return exit_code_of(allowed.error().code);
+  }
   struct stat facts {};
   const bool exists = !file.empty() && ::stat(file.c_str(), &facts) == 0;
   if (!exists || !S_ISREG(facts.st_mode) || invocation.overwrite) return kExitDone;

@@ -5,6 +5,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <array>
 #include <cerrno>
 #include <cstdio>
 #include <cstdlib>
@@ -12,6 +14,7 @@
 
 #include "cli/format/quantity.hpp"
 #include "cli/session/exit_code.hpp"
+#include "meterbank/recording/frame.hpp"
 
 namespace meterbank::cli {
 
@@ -24,11 +27,27 @@ bool is_special_file(const std::string& path) {
   return path.starts_with("/dev/") || path.starts_with("/proc/");
 }
 
+bool is_recording(const std::string& path) {
+  std::array<char, recording::kFrameHead + recording::kHeadMarker.size()> begin{};
+  std::ifstream file(path, std::ios::binary);
+  return file.read(begin.data(), begin.size()) &&
+         std::equal(recording::kHeadMarker.begin(), recording::kHeadMarker.end(),
+                    begin.begin() + recording::kFrameHead);
+}
+
 }  // namespace
+
+Result<void> may_replace(const std::string& path) {
+  // What waits for a reader, as a pipe does, is not opened for reading.
+  if (is_special_file(path) || !is_recording(path)) return {};
+  return fail(ErrorCode::kExists, fmt::format("{} is a recording and is not replaced", path),
+              "another place with -o FILE");
+}
 
 Result<Output> Output::open(Console& console, const std::string& path) {
   Output output(console, path);
   if (path.empty()) return output;
+  if (auto allowed = may_replace(path); !allowed) return tl::make_unexpected(allowed.error());
   // Through links, so that the file changes and not the link to it.
   char* const resolved = ::realpath(path.c_str(), nullptr);
   if (resolved != nullptr) output.path_ = resolved;

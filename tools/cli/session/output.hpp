@@ -13,10 +13,14 @@
 
 namespace meterbank::cli {
 
+// Results replace any file but a recording: it is often what they are read from, and cannot be made
+// again. Errors: kExists.
+[[nodiscard]] Result<void> may_replace(const std::string& path);
+
 class Output {
  public:
   // An empty `path` is the console. A file is written beside its place and renamed by finish(); a
-  // device or a pipe is written to.
+  // device or a pipe is written to. Errors: kExists, kSystem.
   static Result<Output> open(Console& console, const std::string& path);
   Output(Output&& other) noexcept;
   Output& operator=(Output&&) = delete;
