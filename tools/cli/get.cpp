@@ -136,6 +136,13 @@ std::optional<Wake> warm_up(const Invocation& invocation, const Selection& selec
   return Wake::kDeadline;
 }
 
+// Of a recording.
+LocalForm form_of_times(const Selection& selection, bool milliseconds) {
+  return form_of_range(std::max(selection.log_from_ns, selection.log->first().realtime_ns),
+                       std::min(selection.log_to_ns, selection.log->last().realtime_ns),
+                       Timestamp::now().realtime_ns, milliseconds);
+}
+
 // Reads the paths now, because those of the expressions come behind them.
 Result<Derivation> prepare_derivation(const Invocation& invocation, SelectionOptions& options) {
   const bool scoped =
@@ -170,7 +177,7 @@ RowStyle style_of(const Invocation& invocation, const Console& console) {
   style.units = invocation.units;
   style.raw = invocation.raw;
   style.integers_as_text = invocation.integers_as_text;
-  style.milliseconds = invocation.interval % std::chrono::seconds(1) != Span::zero();
+  style.time.milliseconds = invocation.interval % std::chrono::seconds(1) != Span::zero();
   style.color = invocation.output.empty() && wants_color(invocation.color, console);
   style.columns = terminal ? console.columns : 0;
   style.ascii = !locale_is_utf8();
@@ -193,7 +200,9 @@ int print_rows(const Invocation& invocation, const RowPlan& plan, Selection& sel
                Waiter& waiter, Console& console) {
   auto output = Output::open(console, invocation.output);
   if (!output) return explain_failure(output.error(), waiter, console);
-  const auto writer = make_row_writer(style_of(invocation, console));
+  RowStyle style = style_of(invocation, console);
+  if (selection.log != nullptr) style.time = form_of_times(selection, style.time.milliseconds);
+  const auto writer = make_row_writer(style);
   Sampler sampler(selection);
   const bool warms_up = plan.warm_up && !invocation.raw;
   const auto pace = make_pace(selection, waiter,

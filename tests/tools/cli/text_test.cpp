@@ -10,9 +10,11 @@
 #include "cli/format/separated_values.hpp"
 #include "cli/format/table.hpp"
 #include "cli/format/time_text.hpp"
+#include "cli/log/moment_words.hpp"
 #include "cli/session/waiter.hpp"
 #include "cli/watch/terminal/keys.hpp"
 #include "cli_json.hpp"
+#include "logs/log_fixture.hpp"
 #include "meterbank/pdh_log/log_format.hpp"
 
 namespace meterbank::cli {
@@ -59,6 +61,36 @@ TEST(Duration, IntervalsReadBackAsThemselves) {
 TEST(Moments, AreUtcForMachines) {
   EXPECT_EQ(print_utc(1'795'251'880'002'000'000), "2026-11-21T09:04:40.002Z");
   EXPECT_EQ(print_utc(0), "1970-01-01T00:00:00.000Z");
+}
+
+// The clocks of Berlin show 02:10 then, and an hour later once more.
+constexpr std::uint64_t kBeforeChange = 1'792'887'000'000'000'000;
+constexpr std::uint64_t kHour = 3'600'000'000'000;
+
+TEST(Moments, HaveADateUnlessTheyAreOfToday) {
+  const ScopedTimeZone berlin("Europe/Berlin");
+  EXPECT_EQ(print_moment(kBeforeChange, kBeforeChange + kHour), "02:10:00");
+  EXPECT_EQ(print_moment(kBeforeChange, kBeforeChange + 24 * kHour), "2026-10-25 02:10:00");
+  EXPECT_EQ(print_moment(kBeforeChange, kBeforeChange - 3 * kHour), "2026-10-25 02:10:00");
+  // The same day of another year.
+  EXPECT_EQ(print_moment(kBeforeChange, kBeforeChange + 365 * 24 * kHour), "2026-10-25 02:10:00");
+}
+
+TEST(Moments, OfARangeAllHaveADateIfOneNeedsIt) {
+  const ScopedTimeZone berlin("Europe/Berlin");
+  const auto form = form_of_range(kBeforeChange - 24 * kHour, kBeforeChange, kBeforeChange, true);
+  EXPECT_EQ(print_local(kBeforeChange, form), "2026-10-25 02:10:00.000");
+}
+
+TEST(Moments, TellTheHoursApartThatAClockShowsTwice) {
+  const ScopedTimeZone berlin("Europe/Berlin");
+  const auto to = kBeforeChange + kHour;
+  const auto form = form_of_range(kBeforeChange, to, to);
+  EXPECT_EQ(print_local(kBeforeChange, form), "2026-10-25 02:10:00+02:00");
+  EXPECT_EQ(print_local(to, form), "2026-10-25 02:10:00+01:00");
+  for (const auto moment : {kBeforeChange, to}) {
+    EXPECT_EQ(parse_moment(print_local(moment, form), to), moment);
+  }
 }
 
 TEST(Quantity, ScalesBytesByIecAndTheRestBySi) {

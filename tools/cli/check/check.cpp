@@ -149,7 +149,7 @@ void add_notes(const Selection& selection, const std::vector<RuleHistory>& rules
 void add_age_of_recording(Selection& selection, const Invocation& invocation, CheckReport& report) {
   const LogOptions& log = invocation.selection.log;
   const bool has_end = !log.at.empty() || !log.to.empty();
-  const std::uint64_t end_ns = has_end ? selection.log_to_ns : Timestamp::now().realtime_ns;
+  const std::uint64_t end_ns = has_end ? selection.log_to_ns : report.now_ns;
   if (!selection.log->seek(end_ns)) return;
   selection.refresh();
   const auto age = std::chrono::nanoseconds(
@@ -158,7 +158,7 @@ void add_age_of_recording(Selection& selection, const Invocation& invocation, Ch
   report.problems.push_back(
       {CheckState::kCritical,
        fmt::format("the last sample of {} was at {}, {} before {}", log.path,
-                   print_local(selection.log->time().realtime_ns),
+                   print_moment(selection.log->time().realtime_ns, report.now_ns),
                    print_duration(std::floor(std::chrono::duration<double>(age).count())),
                    has_end ? "the end of the range" : "now")});
 }
@@ -223,6 +223,7 @@ int check(const Invocation& invocation, Console& console) {
   CheckReport report;
   report.needed = invocation.samples.value_or(1);
   report.is_range = options.log.has_range();
+  report.now_ns = Timestamp::now().realtime_ns;
   if (selection->log != nullptr) add_age_of_recording(*selection, invocation, report);
   append(provider_problems(*selection, *rules, invocation.check.stale), report.problems);
   append(unmatched_problems(*selection, *rules), report.problems);

@@ -92,10 +92,11 @@ std::string CheckReport::text_of(const CheckedRow& row) const {
   auto text = fmt::format("{} is {}, {}", history.subject, history.shown,
                           row.rule->condition().threshold_text(history.unit));
   if (is_range) {
+    const LocalForm form = form_of_range(history.first_held_ns, history.last_held_ns, now_ns);
     text += fmt::format(", in {} of {}, first at {}, last at {}", history.held,
                         counted(row.rule->samples(), "sample"),
-                        print_local(history.first_held_ns, milliseconds),
-                        print_local(history.last_held_ns, milliseconds));
+                        print_local(history.first_held_ns, form),
+                        print_local(history.last_held_ns, form));
   } else if (needed > 1) {
     text += fmt::format(", in each of {} samples", needed);
   }

@@ -34,7 +34,7 @@ struct CheckReport {
   std::vector<std::string> notes;  // what does not change the state and should be known
   std::uint64_t needed = 1;        // samples in a row
   bool is_range = false;           // of a recording: says when
-  bool milliseconds = false;       // in times
+  std::uint64_t now_ns = 0;        // CLOCK_REALTIME
   std::string well;                // what is said if all is well
 
   // Merges the rows of all rules, and derives the state from them and the problems.

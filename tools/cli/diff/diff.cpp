@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <system_error>
 
@@ -104,11 +105,14 @@ class DiffReader {
   int check_samples(const recording::Recording& log, const DiffSide& side) {
     const std::uint64_t samples = side.observation.samples();
     if (samples > compare::kBlocksNeeded) return kExitDone;
-    complain(console_, fmt::format("{} has {}, too few to compare; the recording is from {} to {}; "
-                                   "try: a range with more than {}",
-                                   side_name(), counted(samples, "sample"),
-                                   print_local(log.first().realtime_ns),
-                                   print_local(log.last().realtime_ns), compare::kBlocksNeeded));
+    const LocalForm form = form_of_range(log.first().realtime_ns, log.last().realtime_ns,
+                                         Timestamp::now().realtime_ns);
+    complain(console_,
+             fmt::format("{} has {}, too few to compare; the recording is from {} to {}; "
+                         "try: a range with more than {}",
+                         side_name(), counted(samples, "sample"),
+                         print_local(log.first().realtime_ns, form),
+                         print_local(log.last().realtime_ns, form), compare::kBlocksNeeded));
     return kExitEnvironment;
   }
 
@@ -177,10 +181,12 @@ int diff(const Invocation& typed, Console& console) {
   if (const int code = reader_b.read(b); code != kExitDone) return code;
   if (!invocation.quiet) remark_on(a, b, console);
   const auto found = compare::compare(a.observation, b.observation, {.least = options.least});
+  RowStyle style = style_of(invocation, console);
+  style.time = form_of_range(std::min(a.from_ns, b.from_ns), std::max(a.to_ns, b.to_ns),
+                             Timestamp::now().realtime_ns);
   const bool is_json = invocation.format == Format::kJson;
-  output->write(is_json
-                    ? diff_as_json(a, b, found, options.shows_all)
-                    : diff_as_text(a, b, found, options.shows_all, style_of(invocation, console)));
+  output->write(is_json ? diff_as_json(a, b, found, options.shows_all)
+                        : diff_as_text(a, b, found, options.shows_all, style));
   if (found.findings.empty()) {
     complain(console, "A and B have no counters that can be compared; try: --all");
     return output->finish(kExitEnvironment);

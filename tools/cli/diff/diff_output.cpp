@@ -64,9 +64,9 @@ std::vector<std::string> cells_of(const compare::Finding& finding, UnitStyle uni
   return {change_text(finding), finding.path, std::move(a), std::move(b), range_text(finding)};
 }
 
-std::string side_text(std::string_view name, const DiffSide& side) {
+std::string side_text(std::string_view name, const DiffSide& side, const LocalForm& form) {
   return fmt::format("{}  {}  {} to {}, {}\n", name, escape_for_terminal(side.path),
-                     print_local(side.from_ns), print_local(side.to_ns),
+                     print_local(side.from_ns, form), print_local(side.to_ns, form),
                      counted(side.observation.samples(), "sample"));
 }
 
@@ -162,7 +162,7 @@ std::string diff_as_text(const DiffSide& a, const DiffSide& b, const compare::Co
       table.add({"-", passed.path, "", "", std::string(compare::phrase_of(passed.reason))});
     }
   }
-  std::string text = side_text("A", a) + side_text("B", b);
+  std::string text = side_text("A", a, style.time) + side_text("B", b, style.time);
   if (!table.empty()) {
     std::string rows;
     text += "\n";

@@ -17,7 +17,6 @@
 #include "cli/format/rows/row_words.hpp"
 #include "cli/format/separated_values.hpp"
 #include "cli/format/table.hpp"
-#include "cli/format/time_text.hpp"
 #include "cli/pdh_log/pdh_rows.hpp"
 #include "cli/session/console.hpp"
 #include "meterbank/shm/utf8.hpp"
@@ -50,7 +49,7 @@ class TableWriter final : public RowWriter {
 
   void write(const Moment& moment, const TextSink& out) override {
     choose_columns(moment);
-    std::string time = print_local(moment.sample.time.realtime_ns, style_.milliseconds);
+    std::string time = print_local(moment.sample.time.realtime_ns, style_.time);
     bool any = false;
     moment.rows([&](const Value& row) {
       any = true;
@@ -95,7 +94,7 @@ class TableWriter final : public RowWriter {
     begun_ = false;
     providers_ = providers;
     instances_ = instances;
-    const std::size_t time_cells = style_.milliseconds ? 12 : 8;
+    const std::size_t time_cells = print_local(0, style_.time).size();
     std::vector<Column> columns{{"TIME", Align::kLeft, time_cells}};
     if (providers_) columns.push_back({"PROVIDER"});
     columns.push_back({"COUNTER"});

@@ -15,6 +15,7 @@
 
 #include "cli/distribution/percentiles.hpp"
 #include "cli/format/quantity.hpp"
+#include "cli/format/time_text.hpp"
 #include "cli/session/left_out.hpp"
 #include "cli/session/selection.hpp"
 #include "meterbank/reader/sample.hpp"
@@ -56,7 +57,7 @@ struct RowStyle {
   UnitStyle units = UnitStyle::kAuto;
   bool raw = false;               // stored values instead of cooked ones
   bool integers_as_text = false;  // JSON
-  bool milliseconds = false;      // in the local time of a table
+  LocalForm time;                 // in a table
   bool color = false;
   bool ascii = false;                   // no block characters
   Charset charset = Charset::kUtf8;     // of foreign text

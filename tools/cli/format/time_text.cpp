@@ -7,6 +7,7 @@
 #include <charconv>
 #include <cmath>
 #include <cstdint>
+#include <cstdlib>
 #include <ctime>
 
 #include "cli/format/quantity.hpp"
@@ -59,6 +60,17 @@ std::optional<double> parse_seconds(std::string_view text) {
   return std::nullopt;
 }
 
+std::tm local_fields(std::uint64_t realtime_ns) {
+  const auto seconds = static_cast<std::time_t>(realtime_ns / 1'000'000'000);
+  std::tm fields{};
+  ::localtime_r(&seconds, &fields);
+  return fields;
+}
+
+bool is_same_day(const std::tm& one, const std::tm& other) {
+  return one.tm_year == other.tm_year && one.tm_yday == other.tm_yday;
+}
+
 }  // namespace
 
 std::optional<std::chrono::nanoseconds> parse_duration(std::string_view text) {
@@ -108,12 +120,38 @@ std::string print_utc(std::uint64_t realtime_ns) {
                      fields.tm_sec, realtime_ns / 1'000'000 % 1000);
 }
 
+LocalForm form_of_range(std::uint64_t from_ns, std::uint64_t to_ns, std::uint64_t now_ns,
+                        bool milliseconds) {
+  const std::tm from = local_fields(from_ns), to = local_fields(to_ns), now = local_fields(now_ns);
+  const bool has_other_offset = from.tm_gmtoff != to.tm_gmtoff;
+  return {.date = has_other_offset || !is_same_day(from, now) || !is_same_day(to, now),
+          .milliseconds = milliseconds,
+          .offset = has_other_offset};
+}
+
+std::string print_local(std::uint64_t realtime_ns, const LocalForm& form) {
+  const std::tm fields = local_fields(realtime_ns);
+  std::string text;
+  if (form.date) {
+    text =
+        fmt::format("{:04}-{:02}-{:02} ", fields.tm_year + 1900, fields.tm_mon + 1, fields.tm_mday);
+  }
+  text += fmt::format("{:02}:{:02}:{:02}", fields.tm_hour, fields.tm_min, fields.tm_sec);
+  if (form.milliseconds) text += fmt::format(".{:03}", realtime_ns / 1'000'000 % 1000);
+  if (form.offset) {
+    const long minutes = std::abs(fields.tm_gmtoff) / 60;
+    text +=
+        fmt::format("{}{:02}:{:02}", fields.tm_gmtoff < 0 ? '-' : '+', minutes / 60, minutes % 60);
+  }
+  return text;
+}
+
 std::string print_local(std::uint64_t realtime_ns, bool milliseconds) {
-  const auto seconds = static_cast<std::time_t>(realtime_ns / 1'000'000'000);
-  std::tm fields{};
-  ::localtime_r(&seconds, &fields);
-  const auto clock = fmt::format("{:02}:{:02}:{:02}", fields.tm_hour, fields.tm_min, fields.tm_sec);
-  return milliseconds ? fmt::format("{}.{:03}", clock, realtime_ns / 1'000'000 % 1000) : clock;
+  return print_local(realtime_ns, LocalForm{.milliseconds = milliseconds});
+}
+
+std::string print_moment(std::uint64_t realtime_ns, std::uint64_t now_ns) {
+  return print_local(realtime_ns, form_of_range(realtime_ns, realtime_ns, now_ns));
 }
 
 }  // namespace meterbank::cli

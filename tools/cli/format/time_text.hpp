@@ -28,7 +28,21 @@ inline constexpr double kDurationSecondsMax = 1e9;
 
 // "2026-11-21T09:04:40.002Z"
 [[nodiscard]] std::string print_utc(std::uint64_t realtime_ns);
-// "09:04:40" where the process thinks it is; `milliseconds` adds ".002".
+
+// What a local time has beside "09:04:40".
+struct LocalForm {
+  bool date = false;          // "2026-11-21 " before it
+  bool milliseconds = false;  // ".002"
+  bool offset = false;        // "+01:00", as parse_moment() takes it behind a date
+};
+// For times of a table or a range, printed at `now_ns`: with the date unless all are of that day,
+// and with the offset if the clocks were put forward or back between them.
+[[nodiscard]] LocalForm form_of_range(std::uint64_t from_ns, std::uint64_t to_ns,
+                                      std::uint64_t now_ns, bool milliseconds = false);
+// Where the process thinks it is.
+[[nodiscard]] std::string print_local(std::uint64_t realtime_ns, const LocalForm& form);
 [[nodiscard]] std::string print_local(std::uint64_t realtime_ns, bool milliseconds = false);
+// A time that stands alone.
+[[nodiscard]] std::string print_moment(std::uint64_t realtime_ns, std::uint64_t now_ns);
 
 }  // namespace meterbank::cli

@@ -28,7 +28,7 @@ double seconds_since(std::uint64_t then_ns, std::uint64_t now_ns) {
 std::string local_text(std::uint64_t monotonic_ns, std::uint64_t now_ns) {
   const std::uint64_t wall = clock_ns(CLOCK_REALTIME);
   const auto ahead = static_cast<std::int64_t>(monotonic_ns - now_ns);
-  return print_local(wall + static_cast<std::uint64_t>(ahead));
+  return print_moment(wall + static_cast<std::uint64_t>(ahead), wall);
 }
 
 std::string blocker_text(const Blocker& blocker, std::uint64_t now_ns) {

@@ -25,8 +25,8 @@ Result<Recording> open_recording(const Invocation& invocation) {
   return Recording::open(invocation.selection.log.path, catalog_options(invocation.selection));
 }
 
-Cell time_cell(std::uint64_t realtime_ns) {
-  return Cell::text(print_local(realtime_ns), print_utc(realtime_ns));
+Cell time_cell(std::uint64_t realtime_ns, const LocalForm& form) {
+  return Cell::text(print_local(realtime_ns, form), print_utc(realtime_ns));
 }
 
 std::string rates_text(const recording::Head& head) {
@@ -62,16 +62,19 @@ void list_files(const Recording& recording, const RowStyle& style, const TextSin
                           {"BY", "program"},
                           {"RATES", "rates"}},
                          style, out);
+  const LocalForm form = form_of_range(recording.first().realtime_ns, recording.last().realtime_ns,
+                                       Timestamp::now().realtime_ns);
   for (const RecordingFile& file : recording.files()) {
     const auto& chunks = file.index.chunks();
     std::uint64_t ticks = 0;
     for (const recording::Chunk& chunk : chunks) ticks += chunk.ticks;
-    listing.add({Cell::text(file.path),
-                 chunks.empty() ? Cell::absent() : time_cell(chunks.front().first.realtime_ns),
-                 chunks.empty() ? Cell::absent() : time_cell(chunks.back().last.realtime_ns),
-                 Cell::number(ticks), Cell::number(file.index.gaps()), bytes_cell(file.bytes),
-                 Cell::text(file.is_ended ? "ended" : "open"), Cell::text(file.head.host),
-                 Cell::text(file.head.program), Cell::text(rates_text(file.head))});
+    listing.add(
+        {Cell::text(file.path),
+         chunks.empty() ? Cell::absent() : time_cell(chunks.front().first.realtime_ns, form),
+         chunks.empty() ? Cell::absent() : time_cell(chunks.back().last.realtime_ns, form),
+         Cell::number(ticks), Cell::number(file.index.gaps()), bytes_cell(file.bytes),
+         Cell::text(file.is_ended ? "ended" : "open"), Cell::text(file.head.host),
+         Cell::text(file.head.program), Cell::text(rates_text(file.head))});
   }
   listing.finish();
 }

@@ -15,18 +15,23 @@
 namespace meterbank::cli {
 namespace {
 
+LocalForm form_of(const record::SavedPart& saved, bool milliseconds = false) {
+  return form_of_range(saved.first.realtime_ns, saved.last.realtime_ns,
+                       Timestamp::now().realtime_ns, milliseconds);
+}
+
 // What is not in the file although it was asked for.
 void say_missing_parts(const record::SavedPart& saved, const std::string& path,
                        const Console& console) {
   const auto name = escape_for_terminal(path);
   if (saved.is_late) {
     complain(console, fmt::format("{} ends at {}: the disk is behind; try: meterbank log save",
-                                  name, print_local(saved.last.realtime_ns, true)));
+                                  name, print_local(saved.last.realtime_ns, form_of(saved, true))));
   }
   if (saved.has_more) {
     complain(console, fmt::format("{} begins at {}: what is older has other rates; try: meterbank "
                                   "log cut",
-                                  name, print_local(saved.first.realtime_ns)));
+                                  name, print_local(saved.first.realtime_ns, form_of(saved))));
   }
   if (saved.damages > 0) {
     complain(console, fmt::format("{} of the recording cannot be read; try: meterbank log check",
@@ -35,9 +40,10 @@ void say_missing_parts(const record::SavedPart& saved, const std::string& path,
 }
 
 std::string saved_text(const record::SavedPart& saved, const std::string& path) {
+  const LocalForm form = form_of(saved);
   return fmt::format("{} in {}, from {} to {}", counted(saved.ticks, "sample"),
-                     escape_for_terminal(path), print_local(saved.first.realtime_ns),
-                     print_local(saved.last.realtime_ns));
+                     escape_for_terminal(path), print_local(saved.first.realtime_ns, form),
+                     print_local(saved.last.realtime_ns, form));
 }
 
 }  // namespace

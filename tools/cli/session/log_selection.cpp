@@ -45,13 +45,15 @@ Result<LogRange> read_range(const LogOptions& options, const recording::Recordin
   if (options.to.find('.') != std::string::npos) {
     range.to_ns = last_meant_by(options.to, range.to_ns);
   }
+  const std::uint64_t now_ns = Timestamp::now().realtime_ns;
   if (range.from_ns > last) {
-    return fail(ErrorCode::kNotFound, fmt::format("{} ends at {}", options.path, print_local(last)),
+    return fail(ErrorCode::kNotFound,
+                fmt::format("{} ends at {}", options.path, print_moment(last, now_ns)),
                 "meterbank log info " + options.path);
   }
   if (range.to_ns < first || (!options.has_range() && range.from_ns < first)) {
     return fail(ErrorCode::kNotFound,
-                fmt::format("{} begins at {}", options.path, print_local(first)),
+                fmt::format("{} begins at {}", options.path, print_moment(first, now_ns)),
                 "meterbank log info " + options.path);
   }
   return range;
