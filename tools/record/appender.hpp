@@ -23,6 +23,7 @@
 #include <chrono>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 
@@ -62,20 +63,25 @@ struct Losses {
 };
 
 // Notices when losses begin and when they end, so that these are said once and not for each tick.
+// On a full disk some ticks fit and others do not, so losses end only when none was lost for a
+// while.
 class LossWatch {
  public:
+  using Time = std::chrono::steady_clock::time_point;
   enum class Change : std::uint8_t { kNone, kBegins, kEnds };
   // To be called after each tick.
-  [[nodiscard]] Change look_at(const AppenderCounts& counts) noexcept {
-    const bool is_losing = counts.lost > lost_;
+  [[nodiscard]] Change look_at(const AppenderCounts& counts, Time now) noexcept {
+    constexpr auto kCalm = std::chrono::minutes(1);
+    if (std::exchange(lost_, counts.lost) < counts.lost) last_loss_ = now;
+    const bool is_losing = last_loss_ && now - *last_loss_ < kCalm;
     const bool was_losing = std::exchange(is_losing_, is_losing);
-    lost_ = counts.lost;
     if (is_losing == was_losing) return Change::kNone;
     return is_losing ? Change::kBegins : Change::kEnds;
   }
 
  private:
   std::uint64_t lost_ = 0;
+  std::optional<Time> last_loss_;
   bool is_losing_ = false;
 };
 

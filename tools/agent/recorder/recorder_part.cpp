@@ -54,7 +54,7 @@ void RecorderPart::take_ticks() {
 }
 
 void RecorderPart::say_losses(const record::AppenderCounts& files) {
-  switch (losses_.look_at(files)) {
+  switch (losses_.look_at(files, std::chrono::steady_clock::now())) {
     case record::LossWatch::Change::kNone:
       return;
     case record::LossWatch::Change::kBegins:

@@ -143,7 +143,7 @@ class RecordSession {
 
   void say_losses() {
     const auto files = recorder_.file_counts();
-    if (losses_.look_at(files) == record::LossWatch::Change::kBegins) {
+    if (losses_.look_at(files, Clock::now()) == record::LossWatch::Change::kBegins) {
       complain(console_, fmt::format("samples are lost: {}", files.last_error.message()));
     }
   }
