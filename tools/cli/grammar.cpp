@@ -277,6 +277,7 @@ class Grammar {
       return usage("--period: too short", "1ms or more");
     }
     if (auto read = read_number(words_.samples, "-n", v.samples); !read) return read;
+    if (auto checked = check_moments(); !checked) return checked;
     if (auto read = read_number(words_.seed, "--seed", seed); !read) return read;
     auto& selection = v.selection;
     auto limits = read_number(words_.providers_max, "--providers-max", selection.providers_max);
@@ -310,6 +311,20 @@ class Grammar {
     }
     if (log.every && *log.every <= Span::zero()) return usage("--every: too short", "--every 1s");
     return {};
+  }
+
+  // Without a time, `get` shows the last moment of a recording only.
+  [[nodiscard]] Result<void> check_moments() const {
+    const auto& v = invocation_;
+    const LogOptions& log = v.selection.log;
+    if (v.verb != Verb::kGet || log.path.empty() || !log.at.empty() || log.has_range()) return {};
+    const char* const option = v.samples.value_or(1) != 1 ? "-n"
+                               : v.duration               ? "--for"
+                               : log.every                ? "--every"
+                                                          : nullptr;
+    if (option == nullptr) return {};
+    return usage(fmt::format("{} of a recording is about a range of moments", option),
+                 "--from TIME");
   }
 
   Result<void> read_screens() {

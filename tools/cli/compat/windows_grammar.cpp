@@ -138,6 +138,7 @@ Result<void> read_moments(const OptionWords& words, Invocation& v) {
     return usage("-si: too short an interval", "100us or more");
   }
   v.interval = *interval;
+  if (!v.selection.log.path.empty()) v.selection.log.every = *interval;
   return {};
 }
 

@@ -8,6 +8,7 @@
 #include <sstream>
 #include <utility>
 
+#include "../../record/made_recording.hpp"
 #include "../cli_fixture.hpp"
 #include "cli/grammar.hpp"
 #include "cli/session/exit_code.hpp"
@@ -311,6 +312,16 @@ TEST_F(Typeperf, AColumnBelongsToTheNameAndTheIdWhereBothMakeTheRow) {
   EXPECT_NE(log.header.paths[1].find(R"(\Shop Sales(fruit#2)\Stock)"), std::string::npos);
   EXPECT_EQ(log.column(0), (std::vector<std::string>{"1", ""}));
   EXPECT_EQ(log.column(1), (std::vector<std::string>{"2", "2"}));
+}
+
+TEST_F(Typeperf, ShowsSamplesOfARecordingThatAreAsFarApartAsAskedFor) {
+  record::MadeRecording made({});
+  made.ticks(0, 21);
+  made.write(file("made.mbr"));
+  const auto outcome =
+      run_plainly({"typeperf", "--log", file("made.mbr"), R"(\queues(eu)\count)", "-si", "5"});
+  EXPECT_EQ(outcome.code, kExitDone) << outcome.err;
+  EXPECT_EQ(outcome.lines().size(), 1U + 5U) << outcome.out;
 }
 
 TEST_F(Typeperf, GetWritesTheSameLogs) {

@@ -2,6 +2,8 @@
 //
 // A recording whose counters were sampled at two rates, as the command line shows it.
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "../../record/made_shop.hpp"
 #include "../cli_fixture.hpp"
@@ -197,6 +199,23 @@ TEST_F(RecordedRates, SayThatNoSampleIsInTheRange) {
   EXPECT_EQ(none.out, "");
   EXPECT_NE(none.err.find("has no sample of all these counters in this range"), std::string::npos)
       << none.err;
+}
+
+TEST_F(RecordedRates, AreShownAtMoreThanOneMomentOnlyOfARange) {
+  record::MadeShop made(1, 1);
+  for (std::uint64_t second = 0; second < 60; ++second) made.tick(second);
+  made.write(file("made.mbr"));
+  for (const auto& [option, value] : std::vector<std::pair<std::string, std::string>>{
+           {"-n", "3"}, {"-n", "0"}, {"--for", "3s"}, {"--every", "5s"}}) {
+    std::vector<std::string> words{"get", "*/*/*", "--log", file("made.mbr"), option, value};
+    const auto refused = run_plainly(words);
+    EXPECT_EQ(refused.code, kExitUsage);
+    EXPECT_EQ(refused.out, "");
+    EXPECT_EQ(refused.err, "meterbank: " + option +
+                               " of a recording is about a range of moments; try: --from TIME\n");
+    words.insert(words.end(), {"--from", "-20s"});
+    EXPECT_EQ(run_plainly(words).code, kExitDone) << option;
+  }
 }
 
 }  // namespace
