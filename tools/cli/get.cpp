@@ -110,17 +110,6 @@ int judge(const Invocation& invocation, const Selection& selection, const Sample
   return answered;
 }
 
-int report_nothing_shown(const Invocation& invocation, const Console& console) {
-  const LogOptions& log = invocation.selection.log;
-  complain(
-      console,
-      fmt::format("{} has no sample of all these counters {}; try: meterbank log info "
-                  "{}, or the paths of one rate",
-                  escape_for_terminal(log.path), log.has_range() ? "in this range" : "by this time",
-                  escape_for_terminal(log.path)));
-  return kExitNo;
-}
-
 // Takes the sample that rates are measured from. kDeadline: done.
 std::optional<Wake> warm_up(const Invocation& invocation, const Selection& selection,
                             Sampler& sampler, Pace& pace, const Console& console) {
@@ -267,7 +256,9 @@ int print_rows(const Invocation& invocation, const RowPlan& plan, Selection& sel
     return output->finish(kExitTimeout, writer->end());
   }
   if (shown == 0 && selection.log) {
-    return output->finish(report_nothing_shown(invocation, console), writer->end());
+    // Where nothing can be written, nothing was looked for.
+    const int code = taken ? report_no_moment(invocation.selection.log, console) : kExitDone;
+    return output->finish(code, writer->end());
   }
   return output->finish(judge(invocation, selection, sampler, complete, answered, console),
                         writer->end());

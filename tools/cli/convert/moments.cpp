@@ -71,6 +71,7 @@ int convert_moments(const Invocation& invocation, MomentSink& sink, Console& con
   }
   const int damages = report_damages(*selection, console);
   report_passed_over(*pace, console);
+  if (!wake && version == 0) return report_no_moment(options.log, console);
   if (wake == Wake::kStop) return 128 + waiter.signal();
   if (wake == Wake::kTimeout) {
     complain(console, "timed out; try: a longer --timeout");

@@ -40,12 +40,6 @@ class DiffReader {
     if (!selection) {
       return code_of_failure(explain_failure(selection.error(), waiter_, console_));
     }
-    if (selection->log_from_ns > selection->log_to_ns) {
-      complain(console_,
-               fmt::format("--{}: the range ends before it begins; try: --{} {}..{}", name_, name_,
-                           escape_for_terminal(typed_.to), escape_for_terminal(typed_.from)));
-      return kExitUsage;
-    }
     if (const int code = take_samples(*selection, options.log, side); code != kExitDone) {
       return code;
     }

@@ -114,6 +114,7 @@ int cut(const Invocation& invocation, Console& console) {
   }
   const int damages = report_damages(*selection, console);
   report_passed_over(*pace, console);
+  if (cutter.ticks() == 0) return report_no_moment(options.log, console);
   if (auto kept = file->keep(); !kept) return explain_failure(kept.error(), waiter, console);
   if (!invocation.quiet) {
     say(console, fmt::format("{} in {}", counted(cutter.ticks(), "sample"),

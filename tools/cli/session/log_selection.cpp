@@ -8,6 +8,7 @@
 #include <set>
 #include <utility>
 
+#include "cli/arguments/option_values.hpp"
 #include "cli/format/time_text.hpp"
 #include "cli/log/moment_words.hpp"
 
@@ -44,6 +45,11 @@ Result<LogRange> read_range(const LogOptions& options, const recording::Recordin
   }
   if (options.to.find('.') != std::string::npos) {
     range.to_ns = last_meant_by(options.to, range.to_ns);
+  }
+  if (range.from_ns > range.to_ns && options.has_range()) {
+    return usage(fmt::format("the range ends before it begins: {} is later than {}", options.from,
+                             options.to),
+                 "the earlier time first");
   }
   const std::uint64_t now_ns = Timestamp::now().realtime_ns;
   if (range.from_ns > last) {

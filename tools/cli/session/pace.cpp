@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/session/pace.hpp"
-#include "cli/format/quantity.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
+
+#include "cli/format/quantity.hpp"
+#include "cli/session/exit_code.hpp"
+#include "meterbank/shm/utf8.hpp"
 
 namespace meterbank::cli {
 namespace {
@@ -200,6 +203,15 @@ Wake await_provider(Sampler& sampler, Waiter& waiter) {
     sampler.retake();
   }
   return Wake::kDeadline;
+}
+
+int report_no_moment(const LogOptions& log, const Console& console) {
+  const auto path = escape_for_terminal(log.path);
+  complain(console,
+           fmt::format("{} has no sample of all these counters {}; try: meterbank log info {}, or "
+                       "the paths of one rate",
+                       path, log.has_range() ? "in this range" : "by this time", path));
+  return kExitNo;
 }
 
 void report_passed_over(const Pace& pace, const Console& console) {

@@ -55,6 +55,9 @@ class Pace {
 // sets that are renewed less often than -i says. kDeadline: done.
 Wake await_provider(Sampler& sampler, Waiter& waiter);
 
+// Says that a recording has no moment that was asked for. Returns the exit code.
+int report_no_moment(const LogOptions& log, const Console& console);
+
 // Prints how many moments were passed over, if any were.
 void report_passed_over(const Pace& pace, const Console& console);
 

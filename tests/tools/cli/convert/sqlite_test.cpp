@@ -139,6 +139,22 @@ TEST_F(CliSqlite, OfNoCountersHasTheSamples) {
   EXPECT_EQ(ask("SELECT count(*) FROM value"), "0\n");
 }
 
+TEST_F(CliSqlite, IsNotMadeOfARangeWithoutSamples) {
+  MadeRecording made({});
+  made.ticks(0, 9);
+  made.write(file("made.mbr"));
+  for (const std::string& target : {file("made.db"), file("made.pftrace")}) {
+    const char* const format = target.ends_with("db") ? "sqlite" : "perfetto";
+    const auto none = run_plainly({"log", "convert", file("made.mbr"), "-f", format, "-o", target,
+                                   "--from", "@1700000003.2", "--to", "@1700000003.4"});
+    EXPECT_FALSE(std::filesystem::exists(target)) << format;
+    if (none.err.find("without protozero") != std::string::npos) continue;
+    EXPECT_EQ(none.code, kExitNo) << none.err;
+    EXPECT_NE(none.err.find("has no sample of all these counters in this range"), std::string::npos)
+        << none.err;
+  }
+}
+
 TEST_F(CliSqlite, LeavesNothingOnAFullDiskAndReplacesNothing) {
   MadeRecording made({});
   made.ticks(0, 3000);

@@ -54,6 +54,24 @@ TEST_F(CliLogCut, LeavesNothingOnAFullDisk) {
   }
 }
 
+TEST_F(CliLogCut, LeavesNothingOfARangeWithoutSamples) {
+  const auto done = cut({"--from", "@1700000010.2", "--to", "@1700000010.4"});
+  EXPECT_EQ(done.code, kExitNo) << done.err;
+  EXPECT_NE(done.err.find("has no sample of all these counters in this range; try: "),
+            std::string::npos)
+      << done.err;
+  EXPECT_EQ(files(), 1);
+}
+
+TEST_F(CliLogCut, RefusesARangeThatEndsBeforeItBegins) {
+  const auto done = cut({"--from", "@1700000020", "--to", "@1700000010"});
+  EXPECT_EQ(done.code, kExitUsage) << done.err;
+  EXPECT_EQ(done.err,
+            "meterbank: the range ends before it begins: @1700000020 is later than @1700000010; "
+            "try: the earlier time first\n");
+  EXPECT_EQ(files(), 1);
+}
+
 TEST_F(CliLogCut, SaysThatItWasTooSlowAndLeavesNothing) {
   const auto done = cut({"--timeout", "1ns"});
   EXPECT_EQ(done.code, kExitTimeout) << done.err;

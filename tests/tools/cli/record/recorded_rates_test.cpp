@@ -201,6 +201,36 @@ TEST_F(RecordedRates, SayThatNoSampleIsInTheRange) {
       << none.err;
 }
 
+TEST_F(RecordedRates, AreNotSaidToBeMissingWhereNothingCanBeWritten) {
+  record::MadeShop made(1, 1);
+  for (std::uint64_t second = 0; second < 60; ++second) made.tick(second);
+  made.write(file("made.mbr"));
+  const auto full =
+      run_plainly({"log", "convert", file("made.mbr"), "-f", "csv", "-o", "/dev/full"});
+  EXPECT_EQ(full.code, kExitEnvironment);
+  EXPECT_EQ(full.err.find("has no sample"), std::string::npos) << full.err;
+  EXPECT_NE(full.err.find("cannot write /dev/full"), std::string::npos) << full.err;
+}
+
+TEST_F(RecordedRates, AreNotOfARangeThatEndsBeforeItBegins) {
+  record::MadeShop made(1, 1);
+  for (std::uint64_t second = 0; second < 60; ++second) made.tick(second);
+  made.write(file("made.mbr"));
+  for (const std::vector<std::string>& verb :
+       {std::vector<std::string>{"get", "*/*/*", "--log", file("made.mbr")},
+        {"watch", "*/*/*", "--log", file("made.mbr"), "-f", "csv"},
+        {"log", "convert", file("made.mbr"), "-f", "openmetrics"},
+        {"typeperf", R"(\*\*)", "--log", file("made.mbr")}}) {
+    auto words = verb;
+    words.insert(words.end(), {"--from", "-10s", "--to", "-20s"});
+    const auto refused = run_plainly(words);
+    EXPECT_EQ(refused.code, kExitUsage) << verb.front();
+    EXPECT_EQ(refused.err,
+              "meterbank: the range ends before it begins: -10s is later than -20s; try: the "
+              "earlier time first\n");
+  }
+}
+
 TEST_F(RecordedRates, AreShownAtMoreThanOneMomentOnlyOfARange) {
   record::MadeShop made(1, 1);
   for (std::uint64_t second = 0; second < 60; ++second) made.tick(second);
