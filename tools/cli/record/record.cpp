@@ -114,12 +114,10 @@ class RecordSession {
           recorder_.tick_everything();
           return kExitDone;
         case Wake::kStop:
-          if (process != nullptr) {
-            process->pass_on(waiter_.signal());
-            process->wait();
-            recorder_.tick_everything();
-          }
-          return kExitDone;
+          if (process == nullptr) return kExitDone;
+          // It ends in its own time, which belongs to the recording.
+          process->pass_on(waiter_.take_signal());
+          break;
         case Wake::kTimeout:
           if (process != nullptr) process->pass_on(SIGTERM);
           complain(console_, "timed out; what was recorded is kept");

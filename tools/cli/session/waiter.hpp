@@ -8,6 +8,7 @@
 #include <chrono>
 #include <cstdint>
 #include <optional>
+#include <utility>
 
 #include "meterbank/base/unique_fd.hpp"
 
@@ -36,13 +37,15 @@ class Waiter {
   // From now on SIGUSR1 wakes instead of ending the process.
   void wait_for_requests();
 
-  // Stops are sticky: every later wait ends at once. Input is looked at only if a descriptor is
-  // given.
+  // Stops are sticky until take_signal(): every later wait ends at once. Input is looked at only if
+  // a descriptor is given.
   Wake wait_until(Clock::time_point deadline, int input = -1);
   Wake wait_until_stopped() { return wait_until(Clock::time_point::max()); }
 
   // The signal that asked to stop, or 0.
   [[nodiscard]] int signal() const noexcept { return signal_; }
+  // The same; from now on waits go on, until the next signal. For who hands it on.
+  [[nodiscard]] int take_signal() noexcept { return std::exchange(signal_, 0); }
   [[nodiscard]] bool timed_out() const noexcept { return timed_out_; }
 
  private:
