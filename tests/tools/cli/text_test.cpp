@@ -93,6 +93,14 @@ TEST(Moments, TellTheHoursApartThatAClockShowsTwice) {
   }
 }
 
+TEST(Moments, AreNotOfDaysThatDoNotExist) {
+  for (const char* const text : {"2026-02-30T00:00", "2026-11-31 16:57", "2026-02-29", "2026-00-01",
+                                 "2026-13-01", "2026-02-30T00:00Z", "2026-01-00"}) {
+    EXPECT_FALSE(parse_moment(text, 0)) << text;
+  }
+  EXPECT_TRUE(parse_moment("2028-02-29", 0));
+}
+
 TEST(Quantity, ScalesBytesByIecAndTheRestBySi) {
   EXPECT_EQ(print_quantity(1'572'864, "By"), "1.50 MiB");
   EXPECT_EQ(print_quantity(1024, "By/s"), "1 KiB/s");

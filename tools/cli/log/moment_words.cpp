@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <chrono>
 #include <ctime>
 #include <optional>
 #include <string>
@@ -89,7 +90,7 @@ std::tm local_day_of(std::uint64_t realtime_ns) noexcept {
   return day;
 }
 
-// On the day of `day`, which is put in order where it is the 31st of a shorter month or the like.
+// On the day of `day`, which is put in order where it is the day before the first of a month.
 std::uint64_t local_moment(std::tm day, const TimeOfDay& time) noexcept {
   day.tm_hour = time.hour;
   day.tm_min = time.minute;
@@ -144,9 +145,11 @@ std::optional<std::uint64_t> read_date(std::string_view word) {
   const auto month = pieces.digits(2, 2);
   if (!month || !pieces.take('-')) return std::nullopt;
   const auto date = pieces.digits(2, 2);
-  if (!date || *year < 1970 || *month < 1 || *month > 12 || *date < 1 || *date > 31) {
-    return std::nullopt;
-  }
+  if (!date || *year < 1970) return std::nullopt;
+  const std::chrono::year_month_day known(std::chrono::year(*year),
+                                          std::chrono::month(static_cast<unsigned>(*month)),
+                                          std::chrono::day(static_cast<unsigned>(*date)));
+  if (!known.ok()) return std::nullopt;
   day.tm_year = *year - 1900;
   day.tm_mon = *month - 1;
   day.tm_mday = *date;
