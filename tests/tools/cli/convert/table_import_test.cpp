@@ -83,6 +83,14 @@ TEST_F(CliTableImport, TakesAQuotedLineEndAndCountsTheLinesBehindIt) {
   EXPECT_NE(failed.err.find("line 4: 1 columns"), std::string::npos) << failed.err;
 }
 
+TEST_F(CliTableImport, TakesQuotesThatAreDoubledInsideOfQuotes) {
+  const auto imported = import(std::string(kHeadings) +
+                               "2026-11-27T03:12:05Z,shop@7,s,\"a\"\"b\"\"\",\"\"\"c\",1,,ok\r\n");
+  ASSERT_EQ(imported.code, kExitDone) << imported.err;
+  const auto shown = run_plainly({"log", "convert", file("new.mbr"), "-f", "csv"});
+  EXPECT_NE(shown.out.find("\"a\"\"b\"\"\",\"\"\"c\",1"), std::string::npos) << shown.out;
+}
+
 TEST_F(CliTableImport, NamesTheLineThatIsMalformed) {
   const std::string good = "2026-11-27T03:12:05Z,shop@7,s,a,c,1,,ok\r\n";
   const std::vector<std::pair<std::string, std::string>> cases{
@@ -93,6 +101,10 @@ TEST_F(CliTableImport, NamesTheLineThatIsMalformed) {
       {"2026-11-27T03:12:05Z,shop@7,s,a,c," + std::string(1U << 20U, '7') + ",,ok\r\n",
        "line 3: it is longer than 1 MiB"},
       {"2026-11-27T03:12:05Z,shop@7,s,\"a,c,1,,ok\r\n", "line 3: its quotes do not end"},
+      {"2026-11-27T03:12:05Z,shop@7,s,Z\"a,c,1,,ok\r\n2026-11-27T03:12:05Z,shop@7,s,b\"b,c,2,,"
+       "ok\r\n",
+       "line 3: a quote inside a field without quotes"},
+      {"2026-11-27T03:12:05Z,shop@7,s,\"a\"b,c,1,,ok\r\n", "line 3: a quote inside a field"},
       {"2026-11-27T03:12:05Z,shop@7,s,a,d," + std::string(300, 'x') + ",,ok\r\n",
        "line 3: a text of 300 bytes"},
   };

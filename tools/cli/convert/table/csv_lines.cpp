@@ -19,23 +19,33 @@ constexpr std::array<std::string_view, 8> kHeadings{"time",    "provider", "set"
                                                     "counter", "value",    "unit", "status"};
 constexpr std::size_t kLineBytesMax = std::size_t{1} << 20U;
 
-// Takes the fields of one line of RFC 4180. False: a quoted field goes on in the next line.
-bool split(std::string_view text, std::vector<std::string>& fields) {
+enum class Fields : std::uint8_t { kWhole, kGoOn, kMisquoted };
+
+// Takes the fields of one line of RFC 4180. A quoted field may go on in the next line.
+Fields split(std::string_view text, std::vector<std::string>& fields) {
   bool is_quoted = false;
   fields.assign(1, {});
   for (std::size_t at = 0; at < text.size(); ++at) {
     const char c = text[at];
-    if (is_quoted && c == '"' && at + 1 < text.size() && text[at + 1] == '"') {
+    const bool is_last = at + 1 == text.size();
+    if (c != '"') {
+      if (c == ',' && !is_quoted) {
+        fields.emplace_back();
+      } else {
+        fields.back() += c;
+      }
+    } else if (!is_quoted) {
+      if (at != 0 && text[at - 1] != ',') return Fields::kMisquoted;
+      is_quoted = true;
+    } else if (is_last || text[at + 1] == ',') {
+      is_quoted = false;
+    } else if (text[at + 1] == '"') {
       fields.back() += text[++at];
-    } else if (c == '"') {
-      is_quoted = !is_quoted;
-    } else if (c == ',' && !is_quoted) {
-      fields.emplace_back();
     } else {
-      fields.back() += c;
+      return Fields::kMisquoted;
     }
   }
-  return !is_quoted;
+  return is_quoted ? Fields::kGoOn : Fields::kWhole;
 }
 
 }  // namespace
@@ -68,6 +78,7 @@ tl::unexpected<Error> CsvLines::malformed(const std::string& what) const {
 
 Result<bool> CsvLines::read_fields() {
   std::string text, more;
+  auto fields = Fields::kGoOn;
   line_ = lines_ + 1;
   do {
     if (!std::getline(file_, more)) {
@@ -81,7 +92,9 @@ Result<bool> CsvLines::read_fields() {
     text += more;
     if (text.size() > kLineBytesMax) return malformed("it is longer than 1 MiB");
     if (text.ends_with('\r')) text.pop_back();
-  } while (!split(text, fields_));
+    fields = split(text, fields_);
+  } while (fields == Fields::kGoOn);
+  if (fields == Fields::kMisquoted) return malformed("a quote inside a field without quotes");
   return true;
 }
 
