@@ -19,6 +19,7 @@
 #include "cli/session/left_out.hpp"
 #include "cli/session/output.hpp"
 #include "cli/session/pace.hpp"
+#include "cli/session/unmatched.hpp"
 #include "cli/verbs.hpp"
 #include "meterbank/shm/utf8.hpp"
 
@@ -99,7 +100,8 @@ bool has_no_rows_for_page(const Selection& selection) {
 int judge(const Invocation& invocation, const Selection& selection, const Sampler& sampler,
           bool complete, int answered, const Console& console) {
   if (all_are_gone(sampler)) {
-    complain(console, "the provider is gone; these were its last values; try: meterbank list");
+    complain(console, "the provider is gone; these were its last values; try: " +
+                          list_command(selection.log_path));
     return kExitNo;
   }
   if (invocation.strict && !complete) {

@@ -18,6 +18,7 @@
 #include "cli/session/left_out.hpp"
 #include "cli/session/output.hpp"
 #include "cli/session/pace.hpp"
+#include "cli/session/unmatched.hpp"
 #include "cli/verbs.hpp"
 #include "meterbank/shm/utf8.hpp"
 
@@ -228,7 +229,8 @@ int check(const Invocation& invocation, Console& console) {
   append(provider_problems(*selection, *rules, invocation.check.stale), report.problems);
   append(unmatched_problems(*selection, *rules), report.problems);
   if (rules->empty() && selection->query.selected().empty() && report.problems.empty()) {
-    report.problems.push_back({CheckState::kUnknown, "no provider found; try: meterbank list"});
+    report.problems.push_back(
+        {CheckState::kUnknown, "no provider found; try: " + list_command(selection->log_path)});
   }
   add_answers(examination.sampler(), report);
   add_damages(*selection, report);

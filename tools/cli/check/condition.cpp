@@ -234,7 +234,8 @@ Condition::Finding Condition::judge_text(std::string_view text) const {
 Condition::Finding Condition::judge(const Value& row) const {
   // Its last values may be old.
   if (row.status() == RowStatus::kDead || !row_has_value(row, false)) {
-    return {Answer::kUnknown, "has no value: " + status_text(row)};
+    const std::string status = status_text(row);
+    return {Answer::kUnknown, status == "no value" ? "has no value" : "has no value: " + status};
   }
   if (row.text) return judge_text(*row.text);
   if (!number_) return {Answer::kUnknown, "is a number and cannot be compared with a text"};

@@ -108,12 +108,13 @@ std::string why_no_row(const RuleHistory& rule, const Selection& selection) {
   const auto& patterns = rule.source().patterns();
   for (const Unmatched& miss : selection.query.unmatched()) {
     if (std::find(patterns.begin(), patterns.end(), miss.pattern) == patterns.end()) continue;
-    return unmatched_text(miss, selection.catalog(), selection.log_path);
+    return unmatched_text(miss, selection.catalog(), selection.log_path, Asker::kCondition);
   }
   if (rule.condition().percentile()) {
     return fmt::format("'{}' is not a distribution with rows", rule.condition().path());
   }
-  return fmt::format("no row of '{}'; try: meterbank list", rule.condition().left());
+  return fmt::format("no row of '{}'; try: {}", rule.condition().left(),
+                     list_command(selection.log_path));
 }
 
 }  // namespace
@@ -158,8 +159,8 @@ std::vector<CheckProblem> unmatched_problems(const Selection& selection,
       continue;
     }
     if (rule.samples() == 0) {
-      add(fmt::format("no sample with '{}' in this range; try: meterbank log info",
-                      rule.condition().left()));
+      add(fmt::format("no sample with '{}' in this range; try: meterbank log info {}",
+                      rule.condition().left(), selection.log_path));
       continue;
     }
     if (rows.empty() || !selection.query.unmatched().empty()) add(why_no_row(rule, selection));

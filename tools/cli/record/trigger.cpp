@@ -58,8 +58,8 @@ Result<Trigger> Trigger::open(const RecordOptions& options, SelectionOptions sel
 
 void Trigger::say_unmatched(const Console& console) const {
   for (const Unmatched& miss : selection_->query.unmatched()) {
-    complain(console,
-             "--when: " + escape_for_terminal(unmatched_text(miss, selection_->catalog())));
+    complain(console, "--when: " + escape_for_terminal(unmatched_text(miss, selection_->catalog(),
+                                                                      {}, Asker::kCondition)));
   }
 }
 

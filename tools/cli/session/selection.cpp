@@ -324,7 +324,8 @@ int report_unmatched(const Selection& selection, const Console& console,
       std::any_of(providers.begin(), providers.end(),
                   [](const auto& provider) { return is_readable(*provider); });
   if (!has_readable && selection.log != nullptr && selection.matched_later.empty()) {
-    complain(console, "the recording has no counters at that time; try: meterbank log info");
+    complain(console, "the recording has no counters at that time; try: meterbank log info " +
+                          escape_for_terminal(selection.log_path));
     return kExitNo;
   }
   if (!has_readable && selection.log == nullptr) {
@@ -336,8 +337,7 @@ int report_unmatched(const Selection& selection, const Console& console,
       const bool says_hidden = selection.patterns.empty() && selection.log == nullptr;
       return says_hidden ? report_hidden(selection.catalog(), console) : kExitDone;
     }
-    complain(console, "nothing is left to read; try: meterbank list" +
-                          (selection.log_path.empty() ? "" : " --log " + selection.log_path));
+    complain(console, "nothing is left to read; try: " + list_command(selection.log_path));
     return kExitNo;
   }
   bool unreadable = false;

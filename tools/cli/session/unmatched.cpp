@@ -55,8 +55,10 @@ bool has_set(const Catalog& catalog, const std::string& pattern, const IsOne& is
   return false;
 }
 
-// "set/latency -p 99", for a path that names a percentile as if it were a counter, as rows do.
-std::optional<std::string> percentile_remedy(CounterPath path, const Catalog& catalog) {
+// "set/latency -p 99", for a path that names a percentile as if it were a counter, as rows do. A
+// condition takes it from a path, and not from one in the braces of an expression.
+std::optional<std::string> percentile_remedy(CounterPath path, const Catalog& catalog,
+                                             Asker asker) {
   const auto word = path.second_word ? path.second_word->as_counter : path.counter.value_or("");
   const auto mark = word.rfind(".p");
   if (mark == std::string::npos || mark + 2 == word.size()) return std::nullopt;
@@ -71,7 +73,10 @@ std::optional<std::string> percentile_remedy(CounterPath path, const Catalog& ca
     return std::any_of(set.counters.begin(), set.counters.end(), is_distribution);
   });
   if (!is_known) return std::nullopt;
-  return fmt::format("{} -p {}", print_path(path), word.substr(mark + 2));
+  const auto percentile = word.substr(mark + 2);
+  return asker == Asker::kRows
+             ? fmt::format("{} -p {}", print_path(path), percentile)
+             : fmt::format("{}.p{} alone, without braces", print_path(path), percentile);
 }
 
 struct NoTotal {
@@ -99,22 +104,27 @@ std::optional<NoTotal> no_total(const Unmatched& miss, const CounterPath& path,
   return NoTotal{"the set has no total", print_path(rows)};
 }
 
+std::string log_option(const std::string& log) { return log.empty() ? "" : " --log " + log; }
+
 // What to try: the nearest name, or the list where it must be.
 std::string remedy_of(const Unmatched& miss, const std::optional<CounterPath>& path,
                       const std::string& log) {
   if (!miss.suggestion.empty()) return repaired(miss);
-  const std::string of_log = log.empty() ? "" : " --log " + log;
+  const std::string of_log = log_option(log);
   if (miss.part == "provider") return "meterbank list --providers" + of_log;
   // A name that a shell would take apart is better not part of a command.
   const bool plain = path && path->set.find_first_of(" \\'\"*?$`;&|<>()") == std::string::npos;
-  if (miss.part == "counterset" || !plain) return "meterbank list" + of_log;
+  if (miss.part == "counterset" || !plain) return list_command(log);
   return fmt::format("meterbank list {}{}{}", miss.part == "instance" ? "--instances " : "",
                      path->set, of_log);
 }
 
 }  // namespace
 
-std::string unmatched_text(const Unmatched& miss, const Catalog& catalog, const std::string& log) {
+std::string list_command(const std::string& log) { return "meterbank list" + log_option(log); }
+
+std::string unmatched_text(const Unmatched& miss, const Catalog& catalog, const std::string& log,
+                           Asker asker) {
   const auto parsed = parse_path(miss.pattern);
   const auto path = parsed ? std::optional(*parsed) : std::nullopt;
   const bool lacks_row = miss.part == "instance" && miss.suggestion.empty();
@@ -129,7 +139,7 @@ std::string unmatched_text(const Unmatched& miss, const Catalog& catalog, const 
     return fmt::format("no {} matches '{}': {}; try: {}", part_text(miss, path), miss.pattern,
                        none->why, none->remedy);
   }
-  const auto percentile = path ? percentile_remedy(*path, catalog) : std::nullopt;
+  const auto percentile = path ? percentile_remedy(*path, catalog, asker) : std::nullopt;
   return fmt::format("no {} matches '{}'; try: {}", part_text(miss, path), miss.pattern,
                      percentile ? *percentile : remedy_of(miss, path, log));
 }

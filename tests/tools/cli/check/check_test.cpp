@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "../diff/diff_recording.hpp"
 #include "../distribution/kitchen_fixture.hpp"
 
 namespace meterbank::cli {
@@ -229,6 +230,15 @@ TEST_F(CliCheck, FindsARecordingStaleThatEndedBeforeItsRange) {
   EXPECT_TRUE(holds(outcome.out, "the last sample of")) << outcome.out;
 }
 
+TEST_F(CliCheck, NamesTheRecordingThatLacksProviders) {
+  DiffRecording recording;
+  recording.ticks(3, 1000);
+  recording.save(file("all.mbr"));
+  const auto outcome =
+      check({"--stale", "10m", "--log", file("all.mbr"), "-X", "*", "--to", "-0s"});
+  EXPECT_TRUE(holds(outcome.out, "try: meterbank list --log " + file("all.mbr"))) << outcome.out;
+}
+
 TEST_F(CliCheck, DoesNotKnowWhatAnUnreadableRecordingHolds) {
   const auto outcome = check({"a/b > 1", "--log", file("none.mbr")});
   EXPECT_EQ(outcome.code, kUnknown);
@@ -242,10 +252,19 @@ TEST_F(CliCheckKitchen, ChecksPercentilesOfAnInterval) {
   serve_a_hundred();
   const auto outcome = meterbank({"check", "dishes/*/latency.p99 > 50ms", "-i", "10ms"});
   EXPECT_EQ(outcome.code, kUnknown) << outcome.out;
-  EXPECT_TRUE(outcome.lines().at(0).starts_with(
-      "UNKNOWN: latency.p99 of kitchen:dishes/soup has no value: no value"))
+  EXPECT_TRUE(
+      outcome.lines().at(0).starts_with("UNKNOWN: latency.p99 of kitchen:dishes/soup has no value"))
       << outcome.out;
   EXPECT_EQ(meterbank({"check", "dishes/*/balance.p99 > 5", "-i", "10ms"}).code, kUnknown);
+}
+
+TEST_F(CliCheckKitchen, SaysWhereAConditionTakesAPercentile) {
+  serve_a_hundred();
+  const auto outcome = meterbank({"check", "{dishes/soup/latency.p99} > 50ms", "-i", "10ms"});
+  EXPECT_EQ(outcome.code, kUnknown) << outcome.out;
+  EXPECT_TRUE(holds(outcome.out, "has no value; no counter")) << outcome.out;
+  EXPECT_TRUE(holds(outcome.out, "try: dishes/soup/latency.p99 alone, without braces"))
+      << outcome.out;
 }
 
 TEST_F(CliCheckKitchen, ChecksTexts) {

@@ -14,6 +14,7 @@
 
 #include "../../../reader/replay/hand_made.hpp"
 #include "meterbank/reader/query.hpp"
+#include "meterbank/recording/file_frames.hpp"
 #include "meterbank/recording/tick_writer.hpp"
 
 namespace meterbank::cli {
@@ -25,11 +26,12 @@ inline constexpr std::uint64_t kDiffBegin = 1'764'000'000;  // seconds since 197
 class DiffRecording {
  public:
   explicit DiffRecording(std::uint64_t begin_s = kDiffBegin, Counterset set = test::two_counters(),
-                         std::vector<std::string> instances = {"eu", "us"})
+                         std::vector<std::string> instances = {"eu", "us"},
+                         const std::string& patterns = {})
       : schema_(std::move(set)), names_(std::move(instances)) {
     time_ = {begin_s * kDiffSecond, begin_s * kDiffSecond};
     recording::Head head;
-    head.rates.push_back({kDiffSecond, ""});
+    head.rates.push_back({kDiffSecond, patterns});
     append_head(head, bytes_);
     begin_provider();
   }
