@@ -39,7 +39,7 @@ std::string percent_of(double share) {
 }
 
 std::string change_text(const compare::Finding& finding) {
-  if (!has_numbers(finding)) return finding.what;
+  if (!has_numbers(finding)) return finding.is_changed ? finding.what : "-";
   if (std::isinf(finding.change.middle)) return "from 0";
   return percent_of(finding.change.middle);
 }

@@ -6,6 +6,7 @@
 
 #include "../cli_fixture.hpp"
 #include "../cli_json.hpp"
+#include "../distribution/kitchen_fixture.hpp"
 #include "cli/session/exit_code.hpp"
 #include "diff_recording.hpp"
 
@@ -51,6 +52,19 @@ TEST_F(CliDiff, ShowsWhatChangedWithItsRange) {
 TEST_F(CliDiff, ShowsAllIfAsked) {
   const auto outcome = diff({made("a", 1000), made("b", 1300, kDiffBegin + 100), "--all"});
   EXPECT_TRUE(has(outcome.out, "queues/eu/depth")) << outcome.out;
+}
+
+class CliDiffKitchen : public KitchenTest {};
+
+TEST_F(CliDiffKitchen, NamesNoChangeOfATextThatIsTheSame) {
+  soup_.text(Dish::kState).set("warm");
+  for (const char* const name : {"a.mbr", "b.mbr"}) {
+    ASSERT_EQ(meterbank({"record", "-o", file(name), "-n", "14", "-i", "2ms"}).code, kExitDone);
+  }
+  const auto outcome =
+      run_plainly({"diff", file("a.mbr"), file("b.mbr"), "dishes/soup/state", "--all"});
+  EXPECT_EQ(outcome.code, kExitDone) << outcome.out << outcome.err;
+  EXPECT_TRUE(has(outcome.out, " -  dishes/soup/state  warm  warm")) << outcome.out;
 }
 
 TEST_F(CliDiff, ComparesThePathsThatItIsGiven) {
