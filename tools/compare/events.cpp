@@ -50,7 +50,8 @@ void find_providers(const Observation& a, const Observation& b, std::vector<Find
   }
 }
 
-// Instances of sets that both have, which `from` had throughout and `other` never had.
+// Instances of sets that both have, which `from` had throughout and `other` was asked for and never
+// had.
 void find_rows(const Observation& from, const Observation& other, const char* what,
                std::vector<Finding>& findings) {
   for (const auto& [set, rows] : from.rows()) {
@@ -58,7 +59,7 @@ void find_rows(const Observation& from, const Observation& other, const char* wh
     if (there == other.rows().end()) continue;
     if (!from.kept_instances(set) || !other.kept_instances(set)) continue;
     for (const auto& [label, row] : rows) {
-      if (!there->second.contains(label)) {
+      if (row.is_asked_of_other && !there->second.contains(label)) {
         findings.push_back(event(FindingKind::kInstance, row.path, what));
       }
     }

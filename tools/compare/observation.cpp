@@ -92,6 +92,18 @@ Observation::Place Observation::find(const Value& value) {
   return {row.instance, value.counter, series, &row_place->second};
 }
 
+void Observation::take_asked_of_other(const Sample& asked) {
+  for (auto& [set_key, rows] : rows_) {
+    for (auto& [label, history] : rows) history.is_asked_of_other = false;
+  }
+  for (const Row& row : asked) {
+    const auto rows = rows_.find(set_key_of(row));
+    if (rows == rows_.end()) continue;
+    const auto history = rows->second.find(row.instance_label());
+    if (history != rows->second.end()) history->second.is_asked_of_other = true;
+  }
+}
+
 void Observation::see_providers(const Catalog& catalog) {
   for (const auto& provider : catalog.providers()) {
     auto& history = providers_[provider->name];

@@ -49,6 +49,7 @@ struct ProviderHistory {
 struct RowHistory {
   std::string path;
   Presence there;
+  bool is_asked_of_other = true;  // the recorder of the other side records it where it is
 };
 
 struct Reading {
@@ -60,6 +61,10 @@ class Observation {
   // `older` is the sample before, or an empty one. `version` is that of the query.
   void take(const Sample& newer, const Sample& older, std::uint64_t version, const Catalog& catalog,
             Reading reading);
+
+  // `asked` has the rows of the last sample that the recorder of the other side selects: that it
+  // lacks others says nothing.
+  void take_asked_of_other(const Sample& asked);
 
   [[nodiscard]] std::uint64_t samples() const noexcept { return samples_; }
   [[nodiscard]] double seconds() const noexcept { return static_cast<double>(nanoseconds_) / 1e9; }

@@ -32,16 +32,6 @@ Result<Recording> open_when_written(const PartOptions& options, bool& is_late) {
   }
 }
 
-std::vector<std::string> lines_of(const std::string& text) {
-  std::vector<std::string> lines;
-  for (std::size_t begin = 0; begin < text.size();) {
-    const auto end = std::min(text.find('\n', begin), text.size());
-    lines.push_back(text.substr(begin, end - begin));
-    begin = end + 1;
-  }
-  return lines;
-}
-
 // A recording that gets its name when it is complete.
 class PartFile {
  public:
@@ -77,7 +67,7 @@ class PartCopy {
       return fail(ErrorCode::kNotFound, "no sample of all rates in this part", "a longer --last");
     }
     for (const recording::Rate& rate : rates) {
-      auto query = Query::compile(source_.catalog(), lines_of(rate.patterns));
+      auto query = Query::compile(source_.catalog(), recording::patterns_of(rate));
       if (!query) return tl::make_unexpected(std::move(query.error()));
       rates_.push_back({*std::move(query), {}});
     }

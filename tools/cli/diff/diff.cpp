@@ -3,7 +3,9 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <optional>
 #include <system_error>
+#include <vector>
 
 #include "cli/arguments/option_values.hpp"
 #include "cli/diff/diff_output.hpp"
@@ -49,10 +51,37 @@ class DiffReader {
     }
     static_cast<void>(report_damages(*selection, console_));
     report_gaps(*selection->log, side);
-    return check_samples(*selection->log, side);
+    const int code = check_samples(*selection->log, side);
+    selection_.emplace(*std::move(selection));
+    return code;
+  }
+
+  // Finds out which rows of `side`, which was read, the recorder of `other` was asked for.
+  void look_for_asked_of(const DiffReader& other, DiffSide& side) {
+    const std::vector<std::string> patterns = other.recorded_patterns();
+    recording::Recording& log = *selection_->log;
+    if (patterns.empty() || !log.seek(side.to_ns)) return;
+    auto asked = Query::compile(log.catalog(), patterns);
+    if (!asked) return;
+    Sample sample;
+    asked->collect(sample, log.time());
+    side.observation.take_asked_of_other(sample);
   }
 
  private:
+  // Empty: everything.
+  [[nodiscard]] std::vector<std::string> recorded_patterns() const {
+    std::vector<std::string> patterns;
+    for (const recording::RecordingFile& file : selection_->log->files()) {
+      for (const recording::Rate& rate : file.head.rates) {
+        if (rate.patterns.empty()) return {};
+        const std::vector<std::string> more = recording::patterns_of(rate);
+        patterns.insert(patterns.end(), more.begin(), more.end());
+      }
+    }
+    return patterns;
+  }
+
   int take_samples(Selection& selection, const LogOptions& log, DiffSide& side) {
     const auto pace = make_pace(
         selection, waiter_,
@@ -117,6 +146,7 @@ class DiffReader {
   const char* name_;
   Waiter& waiter_;
   const Console& console_;
+  std::optional<Selection> selection_;
   std::uint64_t set_back_ = 0;
 };
 
@@ -173,6 +203,8 @@ int diff(const Invocation& typed, Console& console) {
   if (const int code = reader_a.read(a); code != kExitDone) return code;
   DiffReader reader_b(invocation, options.b, "b", waiter, console);
   if (const int code = reader_b.read(b); code != kExitDone) return code;
+  reader_a.look_for_asked_of(reader_b, a);
+  reader_b.look_for_asked_of(reader_a, b);
   if (!invocation.quiet) remark_on(a, b, console);
   const auto found = compare::compare(a.observation, b.observation, {.least = options.least});
   RowStyle style = style_of(invocation, console);

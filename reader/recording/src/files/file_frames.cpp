@@ -96,6 +96,16 @@ void append_head(const Head& head, std::string& out) {
   });
 }
 
+std::vector<std::string> patterns_of(const Rate& rate) {
+  std::vector<std::string> patterns;
+  for (std::size_t begin = 0; begin < rate.patterns.size();) {
+    const auto end = std::min(rate.patterns.find('\n', begin), rate.patterns.size());
+    patterns.push_back(rate.patterns.substr(begin, end - begin));
+    begin = end + 1;
+  }
+  return patterns;
+}
+
 Result<Head> parse_head(const Frame& frame) {
   ByteReader in(frame.payload);
   Head head;

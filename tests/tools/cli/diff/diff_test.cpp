@@ -145,6 +145,21 @@ TEST_F(CliDiff, NamesInstancesThatCameAndWent) {
   EXPECT_TRUE(has(outcome.out, "came  queues/asia")) << outcome.out;
 }
 
+TEST_F(CliDiff, KnowsNothingOfInstancesThatARecorderWasNotAskedFor) {
+  DiffRecording all, part(kDiffBegin + 100, test::two_counters(), {"eu"}, "queues/eu/*");
+  all.ticks(61, 1000);
+  part.ticks(61, 1000);
+  all.save(file("all"));
+  part.save(file("part"));
+  auto outcome = diff({file("all"), file("part"), "--all"});
+  EXPECT_EQ(outcome.code, kExitDone) << outcome.out << outcome.err;
+  EXPECT_TRUE(has(outcome.out, "2 compared, 0 changed, 2 could not be compared: 2 only in A\n"))
+      << outcome.out;
+  outcome = diff({file("part"), file("all")});
+  EXPECT_EQ(outcome.code, kExitDone) << outcome.out << outcome.err;
+  EXPECT_TRUE(has(outcome.out, "2 only in B\n")) << outcome.out;
+}
+
 TEST_F(CliDiff, SaysThatAUnitIsAnotherOne) {
   made("a", 1000);
   Counterset set = test::two_counters();

@@ -35,6 +35,8 @@ struct Rate {
 
   friend bool operator==(const Rate&, const Rate&) = default;
 };
+// The lines of its patterns.
+[[nodiscard]] std::vector<std::string> patterns_of(const Rate& rate);
 
 struct Head {
   std::uint32_t major = kFormatMajor;
