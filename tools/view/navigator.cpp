@@ -66,13 +66,15 @@ void Navigator::find_row(const Section& section, const std::string& plotted) {
   const bool is_opened = place_.screen == Screen::kInstance && place_.counter.empty();
   if (is_opened) place_.counter = plotted;
   const std::string& wanted = is_opened ? plotted : chosen_key_;
-  if (wanted.empty()) return;
+  std::optional<std::size_t> nearest;
   std::size_t number = section.first;
   for (const Line& line : section.lines) {
     if (line.is_group) continue;
-    if (line.key == wanted) line_ = number;
+    // Where rows share a key, the first one does not attract the cursor of another.
+    if (line.key == wanted && (!nearest || number == line_)) nearest = number;
     ++number;
   }
+  if (!wanted.empty() && nearest) line_ = *nearest;
 }
 
 void Navigator::go_to_top() {

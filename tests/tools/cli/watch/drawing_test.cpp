@@ -6,6 +6,7 @@
 #include <cmath>
 #include <limits>
 
+#include "cli/format/time_text.hpp"
 #include "cli/watch/draw/graph/plot_cells.hpp"
 #include "cli/watch/draw/picture_cells.hpp"
 #include "cli/watch/screen_keys.hpp"
@@ -119,6 +120,21 @@ TEST(ValueScale, HasRoundEndsAroundAllValues) {
   EXPECT_EQ(logarithmic.value_at(0), 1);
   EXPECT_EQ(logarithmic.value_at(1), 100);
   EXPECT_NEAR(logarithmic.position(10), 0.5, 1e-9);
+}
+
+TEST(Header, HasTheDateOfARecordingThatIsNotOfToday) {
+  auto picture = set_of_shop();
+  picture.is_live = false;
+  picture.first_ns = picture.time_ns - 3'600'000'000'000;
+  picture.last_ns = picture.time_ns;
+  picture.place.at_ns = picture.time_ns;
+  const auto date = print_local(picture.time_ns, LocalForm{.date = true}).substr(0, 10);
+  const auto header = [&](std::size_t width) {
+    const auto text = drawn(picture, {}, width, 20).grid.text();
+    return text.substr(0, text.find('\n'));
+  };
+  EXPECT_NE(header(100).find("AT " + date), std::string::npos) << header(100);
+  EXPECT_EQ(header(50).find(date), std::string::npos) << header(50);
 }
 
 TEST(Tables, KeepTheChosenLineOnTheScreen) {

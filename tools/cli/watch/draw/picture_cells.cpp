@@ -11,6 +11,7 @@
 #include "cli/watch/draw/graph/time_columns.hpp"
 #include "cli/watch/draw/help_cells.hpp"
 #include "cli/watch/draw/table_cells.hpp"
+#include "meterbank/reader/sample.hpp"
 
 namespace meterbank::cli {
 namespace {
@@ -92,11 +93,21 @@ class PictureDrawing {
   [[nodiscard]] std::size_t width() const noexcept { return drawing_.grid.width(); }
   [[nodiscard]] std::size_t height() const noexcept { return drawing_.grid.height(); }
 
+  // With the date where a recording is not of today, as far as there is room.
+  [[nodiscard]] LocalForm time_form() const {
+    LocalForm form;
+    if (!picture_.is_live && width() >= 60) {
+      form = form_of_range(picture_.first_ns, picture_.last_ns, Timestamp::now().realtime_ns);
+    }
+    form.milliseconds = picture_.place.at_ns.has_value();
+    return form;
+  }
+
   // "live 09:04:40, every 1s"
   [[nodiscard]] std::string moment_words() const {
     const auto clock = picture_.time_ns == 0
                            ? std::string("no values yet")
-                           : print_local(picture_.time_ns, !!picture_.place.at_ns);
+                           : print_local(picture_.time_ns, time_form());
     std::string words;
     if (picture_.is_frozen) {
       words = "FROZEN " + clock;
