@@ -17,6 +17,7 @@
 #include "cli/session/exit_code.hpp"
 #include "cli/session/hung.hpp"
 #include "cli/session/left_out.hpp"
+#include "cli/session/log_selection.hpp"
 #include "cli/session/output.hpp"
 #include "cli/session/pace.hpp"
 #include "cli/session/unmatched.hpp"
@@ -68,7 +69,8 @@ bool report_hung(const Selection& selection, const Sampler& sampler, const Conso
   for (const auto& provider : selection.catalog().providers()) {
     if (provider->state != ProviderState::kHung || !hung.contains(provider->record)) continue;
     if (selection.log != nullptr) {
-      complain(console, fmt::format("{} was hung then", escape_for_terminal(provider->label())));
+      complain(console,
+               fmt::format("{} was hung then", escape_for_terminal(label_on_host(*provider))));
       any = true;
       continue;
     }
@@ -86,6 +88,12 @@ std::string collectd_host() {
   if (told != nullptr && *told != 0) return told;
   std::array<char, HOST_NAME_MAX + 1> name{};
   return ::gethostname(name.data(), name.size() - 1) == 0 ? name.data() : "localhost";
+}
+
+// The machine that rows are of. A recording that does not say it is taken for one of this machine.
+std::string host_for(Format format, const Selection& selection) {
+  std::string recorded = selection.log ? recorded_host(*selection.log) : std::string();
+  return recorded.empty() && format == Format::kCollectd ? collectd_host() : recorded;
 }
 
 // A page has no series for totals that a reader makes: its receiver would add them to their rows.
@@ -177,7 +185,6 @@ RowStyle style_of(const Invocation& invocation, const Console& console) {
   style.percentiles = invocation.percentiles;
   style.buckets = invocation.buckets;
   style.interval = invocation.interval;
-  if (style.format == Format::kCollectd) style.host = collectd_host();
   return style;
 }
 
@@ -193,6 +200,7 @@ int print_rows(const Invocation& invocation, const RowPlan& plan, Selection& sel
   if (!output) return explain_failure(output.error(), waiter, console);
   RowStyle style = style_of(invocation, console);
   if (selection.log != nullptr) style.time = form_of_times(selection, style.time.milliseconds);
+  style.host = host_for(style.format, selection);
   const auto writer = make_row_writer(style);
   Sampler sampler(selection);
   const bool warms_up = plan.warm_up && !invocation.raw;
@@ -204,7 +212,7 @@ int print_rows(const Invocation& invocation, const RowPlan& plan, Selection& sel
   std::optional<Wake> wake = Wake::kDeadline;
   if (warms_up) wake = warm_up(invocation, selection, sampler, *pace, console);
 
-  bool taken = output->write(writer->begin());
+  bool taken = true;
   std::uint64_t shown = 0;
   bool complete = true;
   int answered = kExitDone;

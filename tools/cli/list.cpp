@@ -259,6 +259,14 @@ bool has_several_providers(const std::vector<ListedSet>& listed) {
   });
 }
 
+// Only there in a recording of several machines.
+Property host_property(const std::vector<ListedSet>& listed) {
+  const bool any = std::any_of(listed.begin(), listed.end(), [](const ListedSet& entry) {
+    return !entry.provider->outside.host.empty();
+  });
+  return any ? Property{"HOST", "host"} : Property{};
+}
+
 void list_counters(const std::vector<ListedSet>& listed, const RowStyle& style,
                    const TextSink& out) {
   std::vector<Property> properties{{"COUNTER", "path"},
@@ -268,6 +276,7 @@ void list_counters(const std::vector<ListedSet>& listed, const RowStyle& style,
                                    {"", "type"},
                                    {"UNIT", "unit"},
                                    {has_several_providers(listed) ? "PROVIDER" : "", "provider"},
+                                   host_property(listed),
                                    {"HELP", "help"},
                                    {"", "windows_path"},
                                    {"", "guid"},
@@ -282,8 +291,8 @@ void list_counters(const std::vector<ListedSet>& listed, const RowStyle& style,
                    Cell::text(std::string(kind_of(counter).kind)),
                    Cell::text(type_text(counter.type)), Cell::text(unit.empty() ? "-" : unit, unit),
                    Cell::text(provider_text(*entry.provider), entry.provider->label()),
-                   Cell::text(counter.help), Cell::text(windows_text(entry, counter)),
-                   Cell::text(entry.set().guid.text()),
+                   Cell::text(entry.provider->outside.host), Cell::text(counter.help),
+                   Cell::text(windows_text(entry, counter)), Cell::text(entry.set().guid.text()),
                    Cell::number(std::uint64_t{entry.instances_count})});
     }
   }
@@ -295,14 +304,16 @@ void list_instances(const std::vector<ListedSet>& listed, const RowStyle& style,
   std::vector<Property> properties{{"SET", "set"},
                                    {"INSTANCE", "instance"},
                                    {"ID", "id", Align::kRight},
-                                   {"PROVIDER", "provider"}};
+                                   {"PROVIDER", "provider"},
+                                   host_property(listed)};
   ListingPrinter listing(std::move(properties), style, out);
   for (const auto& entry : listed) {
     const auto provider = Cell::text(provider_text(*entry.provider), entry.provider->label());
     entry.each_instance([&](const InstanceView& instance) {
       const std::string name(instance.name);
       listing.add({Cell::text(entry.symbol()), Cell::text(name.empty() ? "-" : name, name),
-                   Cell::number(std::uint64_t{instance.id}), provider});
+                   Cell::number(std::uint64_t{instance.id}), provider,
+                   Cell::text(entry.provider->outside.host)});
     });
   }
   listing.finish();

@@ -33,6 +33,8 @@ void Replay::Parts::fill_in(const Provider& provider, ProviderView& view) const 
   view.pid = facts.pid;
   view.pid_here = facts.pid_here;
   if (wants_labels_) view.outside = facts.outside;
+  // Without it, rows of two machines would pass for rows of one.
+  view.outside.host = facts.outside.host;
   view.uid = facts.uid;
   view.trusted = includes(catalog_.options().trust, facts.uid, own_uid_);
   view.start_time = facts.start_time;

@@ -5,6 +5,7 @@
 #include <set>
 #include <sstream>
 
+#include "../record/made_recording.hpp"
 #include "cli/grammar.hpp"
 #include "cli/session/exit_code.hpp"
 #include "cli_fixture.hpp"
@@ -98,6 +99,21 @@ TEST_F(Promises, EveryKeyInJsonIsStillThere) {
     const auto outcome = meterbank(words);
     ASSERT_EQ(outcome.code, kExitDone) << name << outcome.err;
     add_keys(parse_json(outcome.out), name + " ", keys);
+  }
+  // Rows of a recording of two machines have more.
+  record::MadeRecording web({}), db({.host = "db", .boot = "2", .recorder = 2});
+  web.ticks(0, 3);
+  db.ticks(0, 3);
+  ASSERT_EQ(run_plainly({"log", "merge", web.write(file("web.mbr")), db.write(file("db.mbr")), "-o",
+                         file("both.mbr")})
+                .code,
+            kExitDone);
+  for (const std::vector<std::string>& words :
+       {std::vector<std::string>{"get", "queues/*/depth"}}) {
+    const auto outcome = run_plainly(
+        {words[0], words[1], "--log", file("both.mbr"), "--across-users", "-f", "json"});
+    ASSERT_EQ(outcome.code, kExitDone) << words[0] << outcome.err;
+    add_keys(parse_json(outcome.out), words[0] + " " + words[1] + " --log ", keys);
   }
   compare("json_keys.txt", keys);
 }

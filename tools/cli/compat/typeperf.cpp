@@ -6,6 +6,7 @@
 
 #include "cli/compat/output_file.hpp"
 #include "cli/session/exit_code.hpp"
+#include "cli/session/log_selection.hpp"
 #include "cli/session/output.hpp"
 #include "cli/verbs.hpp"
 #include "meterbank/base/machine_name.hpp"
@@ -18,13 +19,22 @@
 namespace meterbank::cli {
 namespace {
 
-// Logs name this machine where paths here name a provider; "\\this-machine\Set\Counter" means all
-// providers.
-std::string without_machine(const std::string& path) {
+// Logs name the machine where paths here name a provider; "\\machine\Set\Counter" means all
+// providers. `recorded`: the machine of the recording that is read.
+std::string without_machine(const std::string& path, const std::string& recorded) {
   if (!path.starts_with("\\\\")) return path;
   const auto end = path.find('\\', 2);
   if (end == std::string::npos || end == 2) return path;
-  return names_this_machine(std::string_view(path).substr(0, end)) ? path.substr(end) : path;
+  const auto machine = std::string_view(path).substr(2, end - 2);
+  const bool is_meant = names_this_machine(machine) || equal_folded(machine, recorded);
+  return is_meant ? path.substr(end) : path;
+}
+
+std::string machine_of(const LogOptions& log) {
+  if (log.path.empty()) return {};
+  // Where it cannot be read, get() says so.
+  const auto opened = recording::Recording::open(log.path);
+  return opened ? recorded_host(*opened) : std::string();
 }
 
 // Each path once, in order; providers of the same set have the same ones.
@@ -121,7 +131,10 @@ int typeperf(const Invocation& invocation, Console& console) {
   auto sampling = invocation;
   sampling.selection.paths_from.clear();
   sampling.selection.paths.clear();
-  for (const auto& path : *paths) sampling.selection.paths.push_back(without_machine(path));
+  const std::string recorded = machine_of(sampling.selection.log);
+  for (const auto& path : *paths) {
+    sampling.selection.paths.push_back(without_machine(path, recorded));
+  }
   sampling.selection.log.mean_all_by_default();
   return get(sampling, console);
 }

@@ -20,6 +20,7 @@
 #include "cli/convert/moments.hpp"
 #include "cli/convert/perfetto_fields.hpp"
 #include "cli/format/quantity.hpp"
+#include "cli/format/row_writer.hpp"
 #include "cli/session/exit_code.hpp"
 #include "exposition/page/number.hpp"
 #include "exposition/page/page_layout.hpp"
@@ -166,8 +167,8 @@ class Trace final : public MomentSink {
     const std::uint64_t uuid = ++last_uuid_;
     std::string descriptor;
     Message<perfetto::Track> track(descriptor);
-    std::string label = fmt::format("{}@{}", provider.name, provider.pid);
-    if (!provider.host.empty()) label += " on " + provider.host;
+    const std::string label =
+        on_host(fmt::format("{}@{}", provider.name, provider.pid), provider.host);
     track.add_uint64(perfetto::Track::kUuid, uuid);
     track.add_string(perfetto::Track::kName, label);
     constexpr std::uint32_t kMost = std::numeric_limits<std::int32_t>::max();

@@ -64,6 +64,7 @@ class TableWriter final : public RowWriter {
   void add(const Value& row, std::string time) {
     std::vector<std::string> cells{std::move(time)};
     if (providers_) cells.push_back(provider_of(row));
+    if (hosts_) cells.emplace_back(host_of(row));
     cells.push_back(counter_text(row));
     if (instances_) cells.push_back(row.row->instance_label());
     cells.push_back(value_text(row, style_));
@@ -86,17 +87,20 @@ class TableWriter final : public RowWriter {
   void choose_columns(const Moment& moment) {
     const auto selected = moment.sample.selected();
     const bool providers = providers_ || spans_providers(moment);
+    const bool hosts = hosts_ || names_hosts(moment);
     const bool instances =
         instances_ || std::any_of(selected.begin(), selected.end(), [](const SelectedSet& one) {
           return has_instance_names(one.set().instances);
         });
-    if (begun_ && providers == providers_ && instances == instances_) return;
+    if (begun_ && providers == providers_ && hosts == hosts_ && instances == instances_) return;
     begun_ = false;
     providers_ = providers;
+    hosts_ = hosts;
     instances_ = instances;
     const std::size_t time_cells = print_local(0, style_.time).size();
     std::vector<Column> columns{{"TIME", Align::kLeft, time_cells}};
     if (providers_) columns.push_back({"PROVIDER"});
+    if (hosts_) columns.push_back({"HOST"});
     columns.push_back({"COUNTER"});
     if (instances_) columns.push_back({"INSTANCE"});
     constexpr std::size_t kScaledValue = 10;  // "1.23 MiB/s"
@@ -135,6 +139,7 @@ class TableWriter final : public RowWriter {
   Table table_;
   bool begun_ = false;
   bool providers_ = false;
+  bool hosts_ = false;
   bool instances_ = false;
 };
 
@@ -224,8 +229,29 @@ std::string provider_of(const Value& row) {
 bool spans_providers(const Moment& moment) {
   const auto selected = moment.sample.selected();
   return std::any_of(selected.begin(), selected.end(), [&](const SelectedSet& one) {
-    return one.provider().record != selected.front().provider().record;
+    const ProviderView& first = selected.front().provider();
+    return one.provider().record != first.record ||
+           one.provider().outside.host != first.outside.host;
   });
+}
+
+std::string_view host_of(const Value& row) {
+  return is_of_all(row) ? std::string_view() : row.provider().outside.host;
+}
+
+bool names_hosts(const Moment& moment) {
+  const auto selected = moment.sample.selected();
+  return std::any_of(selected.begin(), selected.end(),
+                     [](const SelectedSet& one) { return !one.provider().outside.host.empty(); });
+}
+
+std::string label_on_host(const ProviderView& provider) {
+  return on_host(provider.label(), provider.outside.host);
+}
+
+std::string on_host(std::string text, std::string_view host) {
+  if (!host.empty()) text.append(" on ").append(host);
+  return text;
 }
 
 }  // namespace meterbank::cli

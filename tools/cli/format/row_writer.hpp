@@ -66,7 +66,7 @@ struct RowStyle {
   std::size_t columns = 0;              // cells in a line; 0: any number
   std::vector<double> buckets;          // pages: upper ends of the buckets of histograms
   std::chrono::nanoseconds interval{};  // collectd: between samples
-  std::string host;                     // collectd
+  std::string host;  // of rows that name none: collectd, logs of counter tools; empty: this machine
 };
 
 // One sample as a writer sees it.
@@ -85,7 +85,6 @@ inline constexpr std::size_t kBytesAtOnce = std::size_t{64} * 1024;
 class RowWriter {
  public:
   virtual ~RowWriter() = default;
-  virtual std::string begin() { return {}; }
   // In pieces, so that no sample is ever held as text.
   virtual void write(const Moment& moment, const TextSink& out) = 0;
   virtual std::string end() { return {}; }
@@ -124,5 +123,13 @@ class FieldLine {
 [[nodiscard]] std::string provider_of(const Value& row);
 // Rows of more than one provider: then each row but those of all names its own.
 [[nodiscard]] bool spans_providers(const Moment& moment);
+// The machine of the row, in a recording of several. Empty if is_of_all().
+[[nodiscard]] std::string_view host_of(const Value& row);
+// Rows of a recording of several machines: then each row but those of all names its own.
+[[nodiscard]] bool names_hosts(const Moment& moment);
+// "orders@48213", or "orders@48213 on web1" in a recording of several machines.
+[[nodiscard]] std::string label_on_host(const ProviderView& provider);
+// "TEXT on web1"; `text` itself without a host.
+[[nodiscard]] std::string on_host(std::string text, std::string_view host);
 
 }  // namespace meterbank::cli

@@ -57,13 +57,14 @@ struct RowName {
 struct ColumnsKey {
   RowName name;
   std::string_view provider;  // empty: of all
+  std::string_view host;      // in a recording of several machines
   std::uint32_t uid = 0;
   std::uint32_t id = 0;  // 0 where the name is enough
 
   static ColumnsKey of(const Value& row) {
-    if (is_of_all(row)) return {RowName::of(row), {}, 0, 0};
+    if (is_of_all(row)) return {RowName::of(row), {}, {}, 0, 0};
     const bool is_unique = row.set().identity == InstanceIdentity::kUnique;
-    return {RowName::of(row), row.provider().name, row.provider().uid,
+    return {RowName::of(row), row.provider().name, host_of(row), row.provider().uid,
             is_unique ? 0 : row.instance().id};
   }
 };
@@ -72,8 +73,11 @@ struct ColumnsKey {
 struct CounterKey {
   RowName row;
   std::string_view counter;
+  std::string_view host;
 
-  static CounterKey of(const Value& row) { return {RowName::of(row), name_of(*row.counter)}; }
+  static CounterKey of(const Value& row) {
+    return {RowName::of(row), name_of(*row.counter), host_of(row)};
+  }
 };
 
 struct KeyHash {
@@ -98,10 +102,12 @@ struct KeyEqual {
   }
   bool operator()(const ColumnsKey& left, const ColumnsKey& right) const noexcept {
     return left.uid == right.uid && left.id == right.id &&
-           equal_folded(left.provider, right.provider) && (*this)(left.name, right.name);
+           equal_folded(left.provider, right.provider) && equal_folded(left.host, right.host) &&
+           (*this)(left.name, right.name);
   }
   bool operator()(const CounterKey& left, const CounterKey& right) const noexcept {
-    return equal_folded(left.counter, right.counter) && (*this)(left.row, right.row);
+    return equal_folded(left.counter, right.counter) && equal_folded(left.host, right.host) &&
+           (*this)(left.row, right.row);
   }
 };
 
@@ -116,9 +122,11 @@ class TextPool {
     return {kept(name.set), kept(name.instance), name.has_instance};
   }
   ColumnsKey kept(const ColumnsKey& key) {
-    return {kept(key.name), kept(key.provider), key.uid, key.id};
+    return {kept(key.name), kept(key.provider), kept(key.host), key.uid, key.id};
   }
-  CounterKey kept(const CounterKey& key) { return {kept(key.row), kept(key.counter)}; }
+  CounterKey kept(const CounterKey& key) {
+    return {kept(key.row), kept(key.counter), kept(key.host)};
+  }
 
  private:
   std::unordered_set<std::string, KeyedFoldedHash, FoldedEqual> texts_;
@@ -185,7 +193,8 @@ class PdhWriter final : public RowWriter {
  public:
   explicit PdhWriter(const RowStyle& style)
       : format_(style.format == Format::kPdhTsv ? LogFormat::kTsv : LogFormat::kCsv),
-        raw_(style.raw) {}
+        raw_(style.raw),
+        machine_(style.host.empty() ? machine_name() : style.host) {}
 
   // A record is one line, whose columns are all rows of the first sample.
   void write(const Moment& moment, const TextSink& out) override {
@@ -229,7 +238,6 @@ class PdhWriter final : public RowWriter {
   void open(const Moment& moment, const TextSink& out) {
     is_open_ = true;
     const auto needs_label = rows_that_need_a_label(moment);
-    const auto machine = machine_name();
     std::string line = print_log_title(format_, log_zone_at(moment.sample.time.realtime_ns));
     std::string path, shown;
     Places places;
@@ -239,7 +247,8 @@ class PdhWriter final : public RowWriter {
       const std::string_view counter = places.of_counter(
           row, [this](const Value& one) { return texts_.kept(name_of(*one.counter)); });
       columns->add(counter, count_);
-      path.assign("\\\\").append(needs_label[count_] ? row.provider().label() : machine);
+      path.assign("\\\\").append(needs_label[count_] ? label_on_host(row.provider())
+                                                     : machine_of(row));
       append_path(row, path);
       shown.clear();
       escape_for_terminal(path, shown);
@@ -250,7 +259,12 @@ class PdhWriter final : public RowWriter {
     out(line + kLogLineEnd);
   }
 
-  // Where providers offer the same, the machine's place says whose column it is.
+  [[nodiscard]] std::string_view machine_of(const Value& row) const {
+    const std::string_view host = host_of(row);
+    return host.empty() ? machine_ : host;
+  }
+
+  // Where providers of a machine offer the same, the machine's place says whose column it is.
   std::vector<bool> rows_that_need_a_label(const Moment& moment) {
     const bool has_others = spans_providers(moment);
     std::unordered_map<CounterKey, std::uint32_t, KeyHash, KeyEqual> offers;
@@ -283,6 +297,7 @@ class PdhWriter final : public RowWriter {
 
   LogFormat format_;
   bool raw_;
+  std::string machine_;  // of rows that name none
   std::unordered_map<ColumnsKey, RowColumns, KeyHash, KeyEqual> columns_;
   TextPool texts_;  // of the keys
   bool is_open_ = false;

@@ -132,4 +132,8 @@ Result<Selection> open_log(const SelectionOptions& options, std::vector<std::str
   return selection;
 }
 
+std::string recorded_host(const recording::Recording& log) {
+  return log.files().empty() ? std::string() : log.files().front().head.host;
+}
+
 }  // namespace meterbank::cli

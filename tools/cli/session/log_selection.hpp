@@ -16,4 +16,7 @@ namespace meterbank::cli {
 [[nodiscard]] Result<Selection> open_log(const SelectionOptions& options,
                                          std::vector<std::string> patterns, Waiter& waiter);
 
+// The machine that it was recorded on, as its head says; empty: it does not say.
+[[nodiscard]] std::string recorded_host(const recording::Recording& log);
+
 }  // namespace meterbank::cli

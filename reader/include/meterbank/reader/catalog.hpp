@@ -212,7 +212,7 @@ struct ProviderView {
   std::string name;
   std::uint32_t pid = 0;         // in the provider's own pid namespace, as its record says
   std::uint32_t pid_here = 0;    // of the same process, as this one sees it; 0: not known
-  OutsideLabels outside;         // if CatalogOptions ask for it
+  OutsideLabels outside;         // if CatalogOptions ask for it; `host` in any case
   std::uint32_t uid = 0;         // from the kernel
   bool trusted = false;          // CatalogOptions::trust includes the uid
   std::uint64_t start_time = 0;  // clock ticks since boot

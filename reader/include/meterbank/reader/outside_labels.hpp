@@ -22,12 +22,12 @@
 namespace meterbank {
 
 struct OutsideLabels {
-  std::uint32_t pid = 0;  // as this process sees it; 0: not known, and so is all below
+  std::uint32_t pid = 0;  // as this process sees it; 0: not known, and so are the next four
   std::string cgroup;     // path of the control group
   std::string container;  // id: 64 hexadecimal digits
   std::string pod;        // uid, with dashes
   std::string unit;       // "orders.service"
-  std::string host = {};  // machine, in a recording of several; empty: the one that is read
+  std::string host = {};  // machine, always there in a recording of several; else empty
 
   bool operator==(const OutsideLabels&) const = default;
 };

@@ -15,8 +15,9 @@
 namespace meterbank::cli {
 namespace {
 
-constexpr std::array<std::string_view, 8> kHeadings{"time",    "provider", "set",  "instance",
-                                                    "counter", "value",    "unit", "status"};
+constexpr std::array<std::string_view, 9> kHeadings{
+    "time", "provider", "set", "instance", "counter", "value", "unit", "status", "host"};
+constexpr std::size_t kHost = kHeadings.size() - 1;  // only there in a table of several machines
 constexpr std::size_t kLineBytesMax = std::size_t{1} << 20U;
 
 enum class Fields : std::uint8_t { kWhole, kGoOn, kMisquoted };
@@ -60,8 +61,9 @@ Result<CsvLines> CsvLines::open(const std::string& path) {
   }
   auto read = lines.read_fields();
   if (!read) return tl::make_unexpected(std::move(read.error()));
-  const bool is_it = *read && std::equal(lines.fields_.begin(), lines.fields_.end(),
-                                         kHeadings.begin(), kHeadings.end());
+  lines.columns_ = lines.fields_.size();
+  const bool is_it = *read && (lines.columns_ == kHost || lines.columns_ == kHeadings.size()) &&
+                     std::equal(lines.fields_.begin(), lines.fields_.end(), kHeadings.begin());
   if (!is_it) {
     return fail(ErrorCode::kInvalidArgument,
                 fmt::format("{} is neither a recording nor a table of get or typeperf", path),
@@ -101,8 +103,8 @@ Result<bool> CsvLines::read_fields() {
 Result<bool> CsvLines::next(TableValue& value) {
   auto read = read_fields();
   if (!read || !*read) return read;
-  if (fields_.size() != kHeadings.size()) {
-    return malformed(fmt::format("{} columns, not {}", fields_.size(), kHeadings.size()));
+  if (fields_.size() != columns_) {
+    return malformed(fmt::format("{} columns, not {}", fields_.size(), columns_));
   }
   if (fields_[0] != time_text_) {
     const auto time = parse_moment(fields_[0], 0);
@@ -123,6 +125,7 @@ Result<bool> CsvLines::next(TableValue& value) {
   value.counter.swap(fields_[4]);
   value.value.swap(fields_[5]);
   value.unit.swap(fields_[6]);
+  if (columns_ > kHost) value.host.swap(fields_[kHost]);
   return true;
 }
 

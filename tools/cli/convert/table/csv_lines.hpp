@@ -3,6 +3,7 @@
 // The lines of `get -f csv`, read back one by one.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <fstream>
 #include <string>
@@ -29,7 +30,8 @@ class CsvLines final : public TableLines {
   std::string path_;
   std::ifstream file_;
   std::vector<std::string> fields_;
-  std::string time_text_;  // that was read last
+  std::size_t columns_ = 0;  // of the first line, and so of all
+  std::string time_text_;    // that was read last
   std::uint64_t time_ns_ = 0;
   std::uint64_t line_ = 0;   // that fields_ begin in
   std::uint64_t lines_ = 0;  // that were read

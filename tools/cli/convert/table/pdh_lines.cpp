@@ -78,6 +78,7 @@ Result<bool> PdhLines::next(TableValue& value) {
            column.instance,
            column.counter,
            std::move(record_.values[column_]),
+           {},
            {}};
   ++column_;
   return true;

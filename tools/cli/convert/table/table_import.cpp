@@ -3,8 +3,10 @@
 // A table of values as a recording. The table is read twice: once to learn what each column
 // of values is, and once to write them.
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <sys/random.h>
 
+#include <algorithm>
 #include <bit>
 #include <charconv>
 #include <cmath>
@@ -12,6 +14,7 @@
 #include <limits>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -90,12 +93,13 @@ struct SetFacts {
   };
   std::map<std::string, Row> instances;
 };
-using SetKey = std::pair<std::string, std::string>;  // provider, set
+using ProviderKey = std::pair<std::string, std::string>;  // host, label
+using SetKey = std::pair<ProviderKey, std::string>;
 
 Guid guid_of(const SetKey& key) {
   // FNV-1a: the same table makes the same recording.
   std::uint64_t hash = 0xcbf29ce484222325U;
-  for (const char c : key.first + "\n" + key.second) {
+  for (const char c : key.first.first + key.first.second + "\n" + key.second) {
     hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001b3U;
   }
   Guid guid;
@@ -122,7 +126,7 @@ class Importer {
       if (auto stop = stop_of(waiter)) return tl::make_unexpected(std::move(*stop));
       if (line.time_ns != time_ns || moment == 0) ++moment;
       time_ns = line.time_ns;
-      SetFacts& set = sets_[{line.provider, line.set}];
+      SetFacts& set = sets_[{{line.host, line.provider}, line.set}];
       const auto [last, is_first] = set.last_rows.try_emplace(line.instance, 0);
       if (std::exchange(last->second, moment) != moment) ++set.rows;
       const auto [column, is_new] = set.columns.try_emplace(line.counter);
@@ -167,6 +171,13 @@ class Importer {
     return files.end_file();
   }
   [[nodiscard]] std::uint64_t bytes_in() const noexcept { return bytes_in_; }
+  // "db, web1", of a table of several machines; else empty.
+  [[nodiscard]] std::string hosts() const {
+    std::set<std::string> hosts;
+    for (const auto& [key, set] : sets_) hosts.insert(key.first.first);
+    hosts.erase("");
+    return fmt::format("{}", fmt::join(hosts, ", "));
+  }
   [[nodiscard]] std::uint64_t moments() const noexcept { return moment_; }
   [[nodiscard]] std::uint64_t values() const noexcept { return values_; }
   [[nodiscard]] const std::string& note() const noexcept { return note_; }
@@ -179,7 +190,7 @@ class Importer {
   }
 
   Result<void> make_sets() {
-    std::map<std::string, ReplayProviderId> providers;
+    std::map<ProviderKey, ReplayProviderId> providers;
     for (auto& [key, set] : sets_) {
       auto known = providers.find(key.first);
       if (known == providers.end()) {
@@ -199,8 +210,10 @@ class Importer {
   }
 
   // "orders@48213" as get has it; a total that a reader made is of none.
-  static ReplayedProvider facts_of(const std::string& label, std::uint64_t number) {
+  static ReplayedProvider facts_of(const ProviderKey& key, std::uint64_t number) {
+    const auto& [host, label] = key;
     ReplayedProvider facts;
+    facts.outside.host = host;
     const auto at = label.rfind('@');
     const auto pid =
         at == std::string::npos ? std::nullopt : number_in<std::uint32_t>(label.substr(at + 1));
@@ -243,7 +256,7 @@ class Importer {
   }
 
   Result<void> take(const TableValue& line) {
-    SetFacts& set = sets_[{line.provider, line.set}];
+    SetFacts& set = sets_[{{line.host, line.provider}, line.set}];
     const auto column = set.columns.find(line.counter);
     auto row = set.instances.find(line.instance);
     if (!set.number || column == set.columns.end()) {
@@ -316,7 +329,7 @@ class Importer {
 
   std::string path_, note_;
   std::map<SetKey, SetFacts> sets_;
-  std::map<std::string, Ref> registrations_;
+  std::map<ProviderKey, Ref> registrations_;
   Replay replay_;
   std::optional<Query> query_;
   Sample sample_;
@@ -339,6 +352,8 @@ int convert_from_table(const Invocation& invocation, Console& console) {
   static_cast<void>(::getrandom(&head.recorder, sizeof head.recorder, 0));
   head.program = "meterbank " METERBANK_VERSION;
   head.rates.emplace_back();
+  head.host = importer.hosts();
+  if (!head.host.empty()) head.minor = std::max(head.minor, recording::kMinorOfHosts);
   auto files =
       record::RingFiles::open({.path = file->temporary(), .shown = file->path()}, std::move(head));
   if (!files) return refuse(files.error());

@@ -16,6 +16,7 @@ struct TableValue {
   std::uint64_t line = 0;     // in the file, from 1
   std::uint64_t time_ns = 0;  // since 1970
   std::string provider, set, instance, counter, value, unit;
+  std::string host;  // in a table of several machines
 };
 
 class TableLines {

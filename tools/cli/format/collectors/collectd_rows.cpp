@@ -79,7 +79,8 @@ class CollectdWriter final : public RowWriter {
       instance += replace_hidden(label, style_.charset);
     }
     std::string begin = "PUTVAL \"";
-    append_in_quotes(part(style_.host, is_instance_byte), begin);
+    const std::string_view host = host_of(value);
+    append_in_quotes(part(host.empty() ? style_.host : host, is_instance_byte), begin);
     begin += '/';
     append_in_quotes(part(word_of(value.set()), is_plugin_byte), begin);
     begin += '-';

@@ -81,6 +81,7 @@ class InfluxWriter final : public RowWriter {
   [[nodiscard]] std::string begin_of(const Value& value) const {
     const Row& row = *value.row;
     std::string line = measurement(word_of(value.set()));
+    append_tag("host", host_of(value), line);
     if (row.shares_name) append_tag("id", fmt::format("{}", row.id()), line);
     append_tag("instance", row.name(), line);
     append_tag("provider", provider_name(row), line);

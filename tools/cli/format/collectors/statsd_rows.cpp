@@ -58,7 +58,8 @@ class StatsdWriter final : public RowWriter {
   // With the dot.
   static std::string row_name(const Value& value) {
     std::string name = restricted_name(word_of(value.set()), is_path_byte) + '.';
-    for (const std::string& part : {provider_name(*value.row), value.row->instance_label()}) {
+    for (const std::string& part :
+         {std::string(host_of(value)), provider_name(*value.row), value.row->instance_label()}) {
       if (!part.empty()) name += restricted_name(part, is_name_byte) + '.';
     }
     return name;

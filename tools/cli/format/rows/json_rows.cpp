@@ -134,7 +134,9 @@ class JsonRowWriter final : public RowWriter {
     texts.names = fmt::format(R"(","time":"{}","set":{},"instance":{},"instance_id":{},"counter":)",
                               time_, quoted(word_of(row.set())), quoted(row.instance().name),
                               id_text(row.instance().id));
-    texts.provider = fmt::format(R"(,"provider":{}{},"kind":)", quoted(provider_of(row)),
+    const std::string_view host = host_of(row);
+    texts.provider = fmt::format(R"(,"provider":{}{}{},"kind":)", quoted(provider_of(row)),
+                                 host.empty() ? std::string() : R"(,"host":)" + quoted(host),
                                  row.provider().trusted ? "" : R"(,"trusted":false)");
     return texts;
   }

@@ -28,24 +28,14 @@ class LineWriter final : public RowWriter {
   explicit LineWriter(const RowStyle& style)
       : style_(style), separator_(field_separator(style.format)) {}
 
-  std::string begin() override {
-    if (is_plain()) return {};
-    std::string text;
-    FieldLine line(style_, text);
-    for (const char* const heading :
-         {"time", "provider", "set", "instance", "counter", "value", "unit", "status"}) {
-      line.add(heading);
-    }
-    line.end();
-    return text;
-  }
-
   void write(const Moment& moment, const TextSink& out) override {
     time_ = print_utc(moment.sample.time.realtime_ns);
     names_providers_ = spans_providers(moment);
+    names_hosts_ = names_hosts_ || names_hosts(moment);
     SharedTexts<RowTexts, CounterTexts> texts;
     std::string lines;
     moment.rows([&](const Value& row) {
+      if (!std::exchange(begun_, true)) append_headings(lines);
       const RowTexts& of_row =
           texts.of_row(row, [this](const Value& one) { return begin_of(one); });
       const CounterTexts& of_counter =
@@ -60,17 +50,27 @@ class LineWriter final : public RowWriter {
       append_value(row, of_counter.unit, lines);
       lines += of_counter.end;
       if (!is_plain()) lines += status_word(row);
+      lines += of_row.end;
       FieldLine(style_, lines).end();
       return lines.size() < kBytesAtOnce || out(std::exchange(lines, {}));
     });
     out(lines);
   }
 
+  // A recording says with its first row whether it is of several machines.
+  std::string end() override {
+    std::string text;
+    if (!begun_) append_headings(text);
+    return text;
+  }
+
  private:
-  // A line has the texts of its row, the name or path of the counter, the value, and `end`.
+  // A line has `begin` of its row, the name or path of the counter, the value, `end` of the
+  // counter, the status, and `end` of its row.
   struct RowTexts {
     std::string begin;
     PathPart path;  // plain
+    std::string end;
   };
   struct CounterTexts {
     std::string name;  // tsv, csv
@@ -80,6 +80,17 @@ class LineWriter final : public RowWriter {
   };
 
   [[nodiscard]] bool is_plain() const noexcept { return style_.format == Format::kPlain; }
+
+  void append_headings(std::string& text) const {
+    if (is_plain()) return;
+    FieldLine line(style_, text);
+    for (const char* const heading :
+         {"time", "provider", "set", "instance", "counter", "value", "unit", "status"}) {
+      line.add(heading);
+    }
+    if (names_hosts_) line.add("host");
+    line.end();
+  }
 
   [[nodiscard]] RowTexts begin_of(const Value& row) const {
     RowTexts texts;
@@ -93,6 +104,10 @@ class LineWriter final : public RowWriter {
       line.add(row.row->instance_label());
     }
     texts.begin += separator_;
+    if (names_hosts_) {
+      texts.end = separator_;
+      FieldLine(style_, texts.end).add(host_of(row));
+    }
     return texts;
   }
 
@@ -145,6 +160,8 @@ class LineWriter final : public RowWriter {
 
   RowStyle style_;
   char separator_;
+  bool begun_ = false;
+  bool names_hosts_ = false;
   // Of the sample that is written.
   std::string time_;
   bool names_providers_ = false;
