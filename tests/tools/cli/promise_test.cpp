@@ -109,7 +109,7 @@ TEST_F(Promises, EveryKeyInJsonIsStillThere) {
                 .code,
             kExitDone);
   for (const std::vector<std::string>& words :
-       {std::vector<std::string>{"get", "queues/*/depth"}}) {
+       {std::vector<std::string>{"get", "queues/*/depth"}, {"check", "queues/*/depth > 100"}}) {
     const auto outcome = run_plainly(
         {words[0], words[1], "--log", file("both.mbr"), "--across-users", "-f", "json"});
     ASSERT_EQ(outcome.code, kExitDone) << words[0] << outcome.err;

@@ -185,8 +185,10 @@ std::string words_if_well(const CheckReport& report, const Selection& selection,
     }
   }
   if (!invocation.check.stale) return text;
-  std::set<std::string> providers;
-  for (const SelectedSet& one : selection.query.selected()) providers.insert(one.provider().record);
+  std::set<std::pair<std::string, std::string>> providers;
+  for (const SelectedSet& one : selection.query.selected()) {
+    providers.emplace(one.provider().outside.host, one.provider().record);
+  }
   return fmt::format("{}{}{} {} within {}", text, text.empty() ? "" : ", ", providers.size(),
                      providers.size() == 1 ? "provider beat" : "providers beat",
                      print_interval(*invocation.check.stale));

@@ -178,7 +178,9 @@ std::string CheckReport::as_json() const {
   for (const CheckedRow& row : rows) {
     const RowHistory& history = *row.row;
     json.line_break().begin_object().key("state").text(name_of(row.state));
-    json.key("row").text(history.label).key("condition").text(row.rule->condition().text());
+    json.key("row").text(history.label);
+    if (!history.host.empty()) json.key("host").text(history.host);
+    json.key("condition").text(row.rule->condition().text());
     json.key("value");
     history.number ? json.number_or_null(*history.number) : json.null();
     json.key("unit").text(history.unit).key("text").text(text_of(row));

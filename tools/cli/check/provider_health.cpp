@@ -8,6 +8,7 @@
 #include <cmath>
 #include <set>
 
+#include "cli/format/row_writer.hpp"
 #include "cli/format/time_text.hpp"
 #include "cli/session/hung.hpp"
 #include "cli/session/unmatched.hpp"
@@ -68,10 +69,10 @@ std::string age_text(const ProviderView& provider) {
 
 std::string hung_text(const ProviderView& provider, bool recorded) {
   if (recorded) {
-    return fmt::format("{} was hung, silent for {}", provider.label(), age_text(provider));
+    return fmt::format("{} was hung, silent for {}", label_on_host(provider), age_text(provider));
   }
   const HungCause cause = cause_of_hang(provider);
-  return fmt::format("{} is hung: {}; try: {}", provider.label(), cause.what, cause.remedy);
+  return fmt::format("{} is hung: {}; try: {}", label_on_host(provider), cause.what, cause.remedy);
 }
 
 std::optional<CheckProblem> problem_of(const ProviderView& provider, bool recorded,
@@ -79,9 +80,9 @@ std::optional<CheckProblem> problem_of(const ProviderView& provider, bool record
   const CheckState bad = stale ? CheckState::kCritical : CheckState::kUnknown;
   switch (provider.state) {
     case ProviderState::kDead:
-      return CheckProblem{bad, fmt::format("{} is dead", provider.label())};
+      return CheckProblem{bad, fmt::format("{} is dead", label_on_host(provider))};
     case ProviderState::kClosed:
-      return CheckProblem{bad, fmt::format("{} has ended", provider.label())};
+      return CheckProblem{bad, fmt::format("{} has ended", label_on_host(provider))};
     case ProviderState::kHung:
       return CheckProblem{bad, hung_text(provider, recorded)};
     case ProviderState::kLive:
@@ -93,15 +94,16 @@ std::optional<CheckProblem> problem_of(const ProviderView& provider, bool record
   const bool is_read = provider.segment != nullptr;
   const bool lacks_parts = is_read && provider.state == ProviderState::kLive;
   if (!provider.error.what.empty() && (!is_read || lacks_parts)) {
-    return CheckProblem{CheckState::kUnknown,
-                        fmt::format("{}: {}", provider.label(), named_message(provider.error))};
+    return CheckProblem{CheckState::kUnknown, fmt::format("{}: {}", label_on_host(provider),
+                                                          named_message(provider.error))};
   }
   if (!stale || !is_read) return std::nullopt;
   const auto age = std::chrono::nanoseconds(provider.heartbeat_age_ns());
   if (age <= *stale) return std::nullopt;
-  return CheckProblem{CheckState::kCritical,
-                      fmt::format("{} has not beaten for {}, longer than {}", provider.label(),
-                                  age_text(provider), print_interval(*stale))};
+  return CheckProblem{
+      CheckState::kCritical,
+      fmt::format("{} has not beaten for {}, longer than {}", label_on_host(provider),
+                  age_text(provider), print_interval(*stale))};
 }
 
 std::string why_no_row(const RuleHistory& rule, const Selection& selection) {

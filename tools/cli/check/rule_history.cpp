@@ -7,6 +7,7 @@
 
 #include "cli/format/kinds.hpp"
 #include "cli/format/quantity.hpp"
+#include "cli/format/row_writer.hpp"
 #include "meterbank/shm/utf8.hpp"
 
 namespace meterbank::cli {
@@ -37,13 +38,17 @@ RowHistory& RuleHistory::history_of(const Value& row) {
   const bool derived = condition().expression().has_value();
   const std::string place = place_of(row, derived);
   const std::string& counter = derived ? condition().left() : row.symbol();
-  std::string label = derived ? counter + (place.empty() ? "" : " of " + place)
-                              : fmt::format("{}/{}", place, counter);
+  const std::string_view host = host_of(row);
+  std::string label = on_host(derived ? counter + (place.empty() ? "" : " of " + place)
+                                      : fmt::format("{}/{}", place, counter),
+                              host);
   const auto [known, is_new] = places_.emplace(label, histories_.size());
   if (is_new) {
     RowHistory history;
     history.label = std::move(label);
-    history.subject = place.empty() ? counter : fmt::format("{} of {}", counter, place);
+    history.subject =
+        on_host(place.empty() ? counter : fmt::format("{} of {}", counter, place), host);
+    history.host = host;
     histories_.push_back(std::move(history));
   }
   return histories_[known->second];

@@ -17,6 +17,7 @@ namespace meterbank::cli {
 struct RowHistory {
   std::string label;             // "shop:demo_orders/eu/latency.p99"
   std::string subject;           // "latency.p99 of shop:demo_orders/eu"
+  std::string host;              // in a recording of several machines, at the end of both
   std::optional<double> number;  // in base units, when it was bad last, else the last one
   std::string unit;              // of it
   std::string shown;             // it, or a text, for people

@@ -78,7 +78,8 @@ Term term_of(const Value& row) {
   term.instance = row.instance().name;
   term.id = row.instance().id;
   term.shares_name = row.row->shares_name;
-  term.key = fmt::format("{}\n{}\n{}", provider.label(), row.instance().name, row.instance().id);
+  term.key = fmt::format("{}\n{}\n{}\n{}", provider.outside.host, provider.label(),
+                         row.instance().name, row.instance().id);
   if (row.text.has_value()) {
     term.status = CookStatus::kNotCookable;
     return term;

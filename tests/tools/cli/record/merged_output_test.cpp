@@ -131,6 +131,36 @@ TEST_F(MergedOutput, OfATableThatWasImportedIsThatOfTheRecording) {
   EXPECT_EQ(sorted(again.lines()), sorted(original.lines()));
 }
 
+TEST_F(MergedOutput, HasARowOfAnExpressionForEachHost) {
+  const auto lines = sorted(
+      of_both({"get", "-e", "twice = {queues/*/depth} + {queues/*/depth}", "-f", "plain"}).lines());
+  ASSERT_EQ(lines.size(), 2U);
+  EXPECT_TRUE(lines[0].ends_with("\t112\t\tweb1")) << lines[0];
+  EXPECT_TRUE(lines[1].ends_with("\t252\t\tdb")) << lines[1];
+}
+
+TEST_F(MergedOutput, ChecksTheRowsOfEachHost) {
+  auto outcome = of_both({"check", "queues/*/depth > 100"});
+  EXPECT_EQ(outcome.code, 2) << outcome.out;
+  EXPECT_TRUE(outcome.out.starts_with(
+      "CRITICAL: depth of shop@42:queues/eu on db is 126, above 100 (1 of 2 rows) | "
+      "'shop@42:queues/eu/depth on db'=126;;~:100 'shop@42:queues/eu/depth on web1'=56;;~:100"))
+      << outcome.out;
+  outcome = of_both({"check", "queues/*/depth < 100", "-f", "json"});
+  const Json document = parse_json(outcome.out);
+  ASSERT_EQ(document["rows"].size(), 2U) << outcome.out;
+  EXPECT_EQ(document["rows"][0]["host"], "web1") << outcome.out;
+  EXPECT_EQ(document["rows"][1]["host"], "db") << outcome.out;
+  outcome = of_both({"check", "2 * {queues/*/depth} > 200"});
+  EXPECT_EQ(outcome.code, 2) << outcome.out;
+  EXPECT_TRUE(holds(outcome.out, "of shop/eu on db is 252")) << outcome.out;
+}
+
+TEST_F(MergedOutput, CountsTheProvidersOfEachHost) {
+  const auto outcome = of_both({"check", "--stale", "1m"});
+  EXPECT_EQ(outcome.out, "OK: 2 providers beat within 1m\n");
+}
+
 TEST_F(MergedOutput, OfARecordingOfOneHostNamesItWhereAFormatHasAMachine) {
   const auto of_one = [this](std::vector<std::string> arguments) {
     arguments.insert(arguments.end(), {"--log", file("db.mbr"), "--across-users"});
