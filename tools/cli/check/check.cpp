@@ -63,31 +63,32 @@ class Examination {
         pace_(make_pace(selection, waiter,
                         {.interval = invocation.interval,
                          .duration = std::nullopt,
-                         .warm_up = !is_range_,
+                         .warm_up = true,
                          .log = invocation.selection.log})) {}
 
   // What ended it: kDeadline if nothing did.
   Wake run() {
     auto wake = pace_->next();
     bool ready = false;
-    if (!is_range_ && wake == Wake::kDeadline) {
+    if (wake == Wake::kDeadline) {
       sampler_.take();
-      ready = pace_->shows_first(sampler_);
+      ready = pace_->shows_first(sampler_) && !needs_interval();
       if (!ready) pace_->done();
     }
     const std::uint64_t samples = is_range_ ? 0 : invocation_.samples.value_or(1);
     for (std::uint64_t looked = 0; wake == Wake::kDeadline;) {
-      if (!is_range_ && !ready) wake = pace_->next();
-      if (wake != Wake::kDeadline) break;
-      if (!ready) sampler_.take();
-      if (!ready && selection_.log == nullptr) wake = await_provider(sampler_, waiter_);
-      if (wake != Wake::kDeadline) break;
+      if (!ready) {
+        wake = pace_->next();
+        if (wake != Wake::kDeadline) break;
+        sampler_.take();
+        if (selection_.log == nullptr) wake = await_provider(sampler_, waiter_);
+        if (wake != Wake::kDeadline) break;
+      }
       ready = false;
       for (RuleHistory& rule : rules_) rule.look(sampler_, selection_);
       if (++looked == samples) break;
       pace_->done();
       if (pace_->is_over()) break;
-      if (is_range_) wake = pace_->next();
     }
     return wake.value_or(Wake::kDeadline);
   }
@@ -95,6 +96,14 @@ class Examination {
   [[nodiscard]] const Sampler& sampler() const noexcept { return sampler_; }
 
  private:
+  // Live, there is always a second sample to be had.
+  [[nodiscard]] bool needs_interval() const {
+    return selection_.log == nullptr &&
+           std::any_of(rules_.begin(), rules_.end(), [](const RuleHistory& rule) {
+             return rule.condition().percentile().has_value();
+           });
+  }
+
   const Invocation& invocation_;
   Selection& selection_;
   Waiter& waiter_;

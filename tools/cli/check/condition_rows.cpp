@@ -38,10 +38,19 @@ void ConditionRows::each(const Sampler& sampler, const Selection& selection, Val
   };
   if (!condition_.percentile()) return walk(take);
   PercentileRows percentiles({*condition_.percentile()});
-  percentiles.each(walk, [&take](const Value& row) {
-    const bool is_percentile =
-        row.counter->form == ValueForm::kDistribution && row.counter->word == kNoCounter;
-    return !is_percentile || take(row);
+  bool is_of_interval = false;
+  percentiles.each(walk, [&](const Value& row) {
+    if (row.counter->form != ValueForm::kDistribution) return true;
+    if (row.counter->word != kNoCounter) {
+      // The count of values, which comes before its percentiles.
+      is_of_interval = sampler.taken() > 1 && row.cooked.status != CookStatus::kFirstSample;
+      return true;
+    }
+    if (is_of_interval) return take(row);
+    // Without a sample before, it is of all values since the provider began.
+    Value without_interval = row;
+    without_interval.cooked = {0, CookStatus::kFirstSample};
+    return take(without_interval);
   });
 }
 

@@ -24,6 +24,7 @@ class ConditionRows {
   [[nodiscard]] const std::vector<std::string>& patterns() const noexcept { return patterns_; }
 
   // Hands over the rows of the sample that was taken last. They are valid during the call.
+  // Percentiles are those of the time since the sample before, and have no value without one.
   void each(const Sampler& sampler, const Selection& selection, ValueSink take);
   // Whose counters it reads now.
   [[nodiscard]] std::vector<const ProviderView*> providers(const Selection& selection) const;

@@ -65,7 +65,7 @@ void RuleHistory::look(const Sampler& sampler, const Selection& selection) {
     ++history.samples;
     if (finding.answer == Answer::kUnknown) {
       ++history.unknown;
-      if (samples_ > 1) ++history.unknown_later;
+      if (sampler.taken() > 1) ++history.unknown_later;
       history.in_a_row = 0;
       history.why_unknown = std::move(finding.why);
       return true;

@@ -23,7 +23,7 @@ struct RowHistory {
   std::string shown;             // it, or a text, for people
   std::string why_unknown;       // of the last sample that had no value
   std::uint64_t samples = 0, held = 0, unknown = 0;
-  std::uint64_t unknown_later = 0;  // without the first sample, which has no rates
+  std::uint64_t unknown_later = 0;  // without a sample that has none before it, and so no rates
   std::uint64_t in_a_row = 0, most_in_a_row = 0;
   std::uint64_t last_sample = 0;
   std::uint64_t first_held_ns = 0, last_held_ns = 0;

@@ -61,7 +61,9 @@ class LogPace : public Pace {
       next_ns_ = begin_ns;
       end_ns_ = std::min(end_ns_, log_.last().realtime_ns);
     }
-    if (options.warm_up) warm_up_ns_ = warm_up_before(begin_ns);
+    if (options.warm_up) {
+      warm_up_ns_ = takes_all_ ? moment_before_range() : warm_up_before(begin_ns);
+    }
     shows_first_ = !warm_up_ns_;
     if (options.log.every) late_ns_ = late_at_most();
     if (options.duration) {
@@ -73,7 +75,9 @@ class LogPace : public Pace {
   std::optional<Wake> next() override {
     if (waiter_.wait_until(Clock::now()) == Wake::kStop) return Wake::kStop;
     if (waiter_.timed_out()) return Wake::kTimeout;
-    const bool is_shown = takes_all_ ? show_next() : show_another();
+    const bool is_shown = warm_up_ns_  ? show_at(*warm_up_ns_)
+                          : takes_all_ ? show_next()
+                                       : show_another();
     shown_ns_ = log_.time().realtime_ns;
     if (!is_shown) return std::nullopt;
     return Wake::kDeadline;
@@ -118,6 +122,13 @@ class LogPace : public Pace {
     }
     return std::nullopt;
   }
+  // Nothing: the recording has none, and shows what it did.
+  std::optional<std::uint64_t> moment_before_range() {
+    if (next_ns_ <= log_.first().realtime_ns) return std::nullopt;
+    if (show_at(next_ns_ - 1)) return log_.time().realtime_ns;
+    static_cast<void>(log_.seek(next_ns_));
+    return std::nullopt;
+  }
   // The range begins with the moment that is shown, if it is in the range.
   bool show_next() {
     bool is_there = !shown_ns_;
@@ -134,7 +145,6 @@ class LogPace : public Pace {
     return false;
   }
   bool show_another() {
-    if (warm_up_ns_) return show_at(*warm_up_ns_);
     for (; next_ns_ <= end_ns_; next_ns_ += step_ns_) {
       if (show_at(std::min(next_ns_ + late_ns_, end_ns_)) && log_.time().realtime_ns != shown_ns_)
         return true;

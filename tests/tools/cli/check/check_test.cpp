@@ -2,10 +2,13 @@
 //
 // `meterbank check` against a shop and a kitchen, live and recorded.
 #include <algorithm>
+#include <array>
 #include <cstddef>
 #include <string>
+#include <utility>
 #include <vector>
 
+#include "../../record/made_recording.hpp"
 #include "../diff/diff_recording.hpp"
 #include "../distribution/kitchen_fixture.hpp"
 
@@ -219,6 +222,23 @@ TEST_F(CliCheck, SaysWhenAConditionHeldInARecording) {
   EXPECT_EQ(outcome.code, kOk) << outcome.out;
 }
 
+TEST_F(CliCheck, HasRatesOfTheFirstSampleOfARangeThatAnotherIsBefore) {
+  record::MadeRecording made({});
+  made.ticks(0, 10);
+  made.write(file("made.mbr"));
+  const auto range = [this](const std::string& from) {
+    const auto outcome = check({"queues/*/count > 2", "--log", file("made.mbr"), "--from", from,
+                                "--across-users", "-f", "json"});
+    const Json row = parse_json(outcome.out)["rows"][0];
+    return std::pair(row["samples"].get<int>(), row["without_value"].get<int>());
+  };
+  EXPECT_EQ(range("@1700000004"), std::pair(6, 0));
+  EXPECT_EQ(range("@1700000003.5"), std::pair(6, 0));
+  EXPECT_EQ(range("@1700000009"), std::pair(1, 0));
+  EXPECT_EQ(range("@0"), std::pair(10, 1));
+  EXPECT_EQ(range("@1700000000"), std::pair(10, 1));
+}
+
 TEST_F(CliCheck, FindsARecordingStaleThatEndedBeforeItsRange) {
   open_shop();
   record_three_samples();
@@ -265,6 +285,35 @@ TEST_F(CliCheckKitchen, SaysWhereAConditionTakesAPercentile) {
   EXPECT_TRUE(holds(outcome.out, "has no value; no counter")) << outcome.out;
   EXPECT_TRUE(holds(outcome.out, "try: dishes/soup/latency.p99 alone, without braces"))
       << outcome.out;
+}
+
+TEST_F(CliCheckKitchen, HasPercentilesOfNoFirstSampleOfARecording) {
+  serve_a_hundred();
+  ASSERT_EQ(meterbank({"record", "-o", file("dishes.mbr"), "-n", "3", "-i", "10ms"}).code, 0);
+  auto outcome = meterbank(
+      {"check", "dishes/*/latency.p99 > 50ms", "--log", file("dishes.mbr"), "--from", "@0"});
+  EXPECT_EQ(outcome.code, kUnknown) << outcome.out;
+  outcome = meterbank({"check", "dishes/*/latency.p99 > 50ms", "--log", file("dishes.mbr"),
+                       "--from", "@0", "-f", "json"});
+  EXPECT_EQ(parse_json(outcome.out)["rows"][0]["without_value"], 3) << outcome.out;
+}
+
+constexpr std::array kWaits{CounterSpec{.id = 1,
+                                        .name = "Wait",
+                                        .symbol = "wait",
+                                        .type = CounterType::kLargeRawCount,
+                                        .unit = "ms",
+                                        .form = ValueForm::kDistribution,
+                                        .buckets = {.scale = 2, .least = 1, .most = 1024}}};
+constexpr CountersetSpec kQueues{.name = "Queues", .symbol = "queues", .counters = kWaits};
+
+TEST_F(CliCheckKitchen, ChecksPercentilesOfAnIntervalWhereNoRateIsInTheWay) {
+  const Registration queues = *provider_->add(kQueues);
+  const Instance door = *queues.create_instance("door");
+  Recorder wait = door.recorder(0);
+  for (int i = 1; i <= 100; ++i) wait.record(i);
+  const auto outcome = meterbank({"check", "queues/*/wait.p99 > 50ms", "-i", "10ms"});
+  EXPECT_EQ(outcome.code, kUnknown) << outcome.out;
 }
 
 TEST_F(CliCheckKitchen, ChecksTexts) {
