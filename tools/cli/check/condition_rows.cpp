@@ -38,9 +38,11 @@ void ConditionRows::each(const Sampler& sampler, const Selection& selection, Val
   };
   if (!condition_.percentile()) return walk(take);
   PercentileRows percentiles({*condition_.percentile()});
+  lacks_distribution_ = !rows.empty();
   bool is_of_interval = false;
   percentiles.each(walk, [&](const Value& row) {
     if (row.counter->form != ValueForm::kDistribution) return true;
+    lacks_distribution_ = false;
     if (row.counter->word != kNoCounter) {
       // The count of values, which comes before its percentiles.
       is_of_interval = sampler.taken() > 1 && row.cooked.status != CookStatus::kFirstSample;

@@ -26,6 +26,8 @@ class ConditionRows {
   // Hands over the rows of the sample that was taken last. They are valid during the call.
   // Percentiles are those of the time since the sample before, and have no value without one.
   void each(const Sampler& sampler, const Selection& selection, ValueSink take);
+  // The last rows were to be percentiles, and what the path names is not a distribution.
+  [[nodiscard]] bool lacks_distribution() const noexcept { return lacks_distribution_; }
   // Whose counters it reads now.
   [[nodiscard]] std::vector<const ProviderView*> providers(const Selection& selection) const;
   // Of other users, whose rows its last rows left out.
@@ -43,6 +45,7 @@ class ConditionRows {
   std::vector<std::string> patterns_;
   Derivation derivation_;
   std::vector<std::string> excluded_;
+  bool lacks_distribution_ = false;
 };
 
 }  // namespace meterbank::cli

@@ -5,7 +5,11 @@
 #pragma once
 
 #include <chrono>
+#include <memory>
 #include <optional>
+#include <set>
+#include <string>
+#include <utility>
 #include <vector>
 
 #include "cli/check/condition_rows.hpp"
@@ -39,14 +43,30 @@ class Trigger {
     std::uint64_t last_held_ns = 0;
   };
 
-  Trigger(std::unique_ptr<Selection> selection, std::vector<ConditionRows> conditions,
+  struct Rule {
+    explicit Rule(ConditionRows of) : rows(std::move(of)) {}
+
+    ConditionRows rows;
+    bool is_named = false;       // as one that holds, in this event
+    bool was_compared = false;   // some row, at some time
+    std::set<std::string> said;  // why rows cannot be compared
+  };
+  // Why a row that has a value cannot be compared.
+  struct WhyNot {
+    std::string name, why, remedy;
+  };
+
+  Trigger(std::unique_ptr<Selection> selection, std::vector<Rule> rules,
           const RecordOptions& options);
-  // What holds, in words; empty: nothing.
-  [[nodiscard]] std::string what_holds();
+  // Whether the rule holds for the sample that was taken last. Names it once an event. Until some
+  // row could be compared, says why the others could not.
+  [[nodiscard]] bool holds(Rule& rule, const Console& console);
+  static void say_why_not(Rule& rule, const WhyNot& found, const Console& console);
+  void end_event() noexcept;
 
   std::unique_ptr<Selection> selection_;
   std::unique_ptr<Sampler> sampler_;
-  std::vector<ConditionRows> conditions_;
+  std::vector<Rule> rules_;
   std::uint64_t before_ns_, after_ns_;
   std::optional<Event> event_;
   std::uint64_t last_tick_ns_ = 0;
