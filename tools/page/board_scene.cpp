@@ -44,8 +44,19 @@ Shown BoardScene::picture(const view::Place& place, const view::Window& window) 
     shown.later_ns = static_cast<std::int64_t>(second_->selection.log->first().realtime_ns -
                                                first_.selection.log->first().realtime_ns);
     shown.over = second_picture(place, window);
+    shown.picture.is_unfinished = shown.picture.is_unfinished || shown.over->is_unfinished;
   }
   return shown;
+}
+
+void BoardScene::note_plots() {
+  first_.board.note_plots();
+  if (second_) second_->board.note_plots();
+}
+
+void BoardScene::read_noted_plots(const std::stop_token& stop) {
+  first_.board.read_noted_plots(stop);
+  if (second_) second_->board.read_noted_plots(stop);
 }
 
 // The moment that is as far behind the beginning as the one of the first recording.

@@ -27,6 +27,8 @@ class BoardScene final : public Scene {
   [[nodiscard]] bool is_live() const override { return first_.selection.log == nullptr; }
   void take() override;
   [[nodiscard]] Shown picture(const view::Place& place, const view::Window& window) override;
+  void note_plots() override;
+  void read_noted_plots(const std::stop_token& stop) override;
   [[nodiscard]] std::optional<std::uint64_t> moment_before(
       std::optional<std::uint64_t> at_ns) override {
     return first_.board.moment_before(at_ns);

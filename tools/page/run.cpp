@@ -3,9 +3,14 @@
 
 #include <fmt/format.h>
 
+#include <chrono>
 #include <filesystem>
+#include <future>
 #include <memory>
+#include <optional>
+#include <stop_token>
 #include <system_error>
+#include <thread>
 #include <utility>
 
 #include "cli/session/exit_code.hpp"
@@ -55,14 +60,30 @@ Result<void> remember(BoardScene& scene, const std::string& ring) {
   return {};
 }
 
+// Nothing: stopped.
+std::optional<ExportedPage> page_of(BoardScene& scene, cli::Waiter& waiter) {
+  constexpr std::chrono::milliseconds kLook(20);
+  std::packaged_task<ExportedPage(std::stop_token)> make(
+      [&scene](const std::stop_token& stop) { return exported_page(scene, {}, stop); });
+  auto made = make.get_future();
+  std::jthread thread(std::move(make));
+  while (made.wait_for(std::chrono::seconds(0)) != std::future_status::ready) {
+    if (waiter.wait_until(cli::Clock::now() + kLook) != cli::Wake::kStop) continue;
+    thread.request_stop();
+    return std::nullopt;
+  }
+  return made.get();
+}
+
 int export_page(BoardScene& scene, const CommandLine& line, cli::Waiter& waiter,
                 cli::Console& console) {
-  if (scene.is_live() && !take_samples(scene, line, waiter)) return cli::kExitInterrupted;
+  if (scene.is_live() && !take_samples(scene, line, waiter)) return 128 + waiter.signal();
   auto output = cli::Output::open(console, line.exported);
   if (!output) return fail_with(console, output.error());
-  const ExportedPage page = exported_page(scene);
-  for (const auto& problem : page.problems) cli::complain(console, problem);
-  output->write(page.html);
+  const auto page = page_of(scene, waiter);
+  if (!page) return 128 + waiter.signal();
+  for (const auto& problem : page->problems) cli::complain(console, problem);
+  output->write(page->html);
   return output->finish(cli::kExitDone);
 }
 

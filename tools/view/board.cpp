@@ -50,6 +50,12 @@ std::vector<double> trend_of(const Past& past, const Series& series, std::uint64
   return series.all_of(begin, end);
 }
 
+bool has_distribution(const Row& row) noexcept {
+  return std::ranges::any_of(row.set().counters, [](const CounterView& counter) {
+    return counter.form == ValueForm::kDistribution;
+  });
+}
+
 // ---- State ----
 
 bool BoardState::has_heat(const Row& row) const {
@@ -59,7 +65,7 @@ bool BoardState::has_heat(const Row& row) const {
 bool BoardState::look_into_row(const Row& row) {
   const auto id = id_of(row);
   const bool is_known = looked_into.contains(id);
-  if (!is_known && looked_into.size() >= Board::kHeatsMax) {
+  if (!is_known && looked_into.size() >= heats_max) {
     if (selection.log == nullptr) return false;
     looked_into.clear();
   }
@@ -72,7 +78,7 @@ void BoardState::look_at_row(const Row& row) {
   auto found = looked_at.find(id);
   if (found == looked_at.end()) {
     const auto columns = past.facts_of(row).columns.size();
-    if (cells_looked_at + columns > Board::kCellsMax) return;
+    if (cells_looked_at + columns > cells_max) return;
     cells_looked_at += columns;
     found = looked_at.emplace(id, Look{.moment = 0, .cells = columns}).first;
     wants_replay = wants_replay || (selection.log != nullptr && past.find(id) == nullptr);
@@ -373,12 +379,14 @@ Picture BoardState::picture_of(const Place& asked, const Window& window) {
 
 Picture Board::picture(const Place& place, const Window& window) {
   // In a recording no time passes in which looks would be forgotten.
-  if (state_->selection.log != nullptr && state_->cells_looked_at > kCellsMax / 2) {
+  const bool is_noted = state_->noted.has_value();
+  if (state_->selection.log != nullptr && !is_noted &&
+      state_->cells_looked_at > state_->cells_max / 2) {
     state_->looked_at.clear();
     state_->cells_looked_at = 0;
   }
   auto picture = state_->picture_of(place, window);
-  if (std::exchange(state_->wants_replay, false)) {
+  if (!is_noted && std::exchange(state_->wants_replay, false)) {
     state_->log_at_ns = 0;
     picture = state_->picture_of(place, window);
     state_->wants_replay = false;

@@ -17,6 +17,7 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <stop_token>
 #include <string>
 
 #include "cli/session/selection.hpp"
@@ -37,6 +38,9 @@ class Board {
   static constexpr std::size_t kMomentsMax = 900;
   static constexpr std::size_t kKeptCountersMax = 20'000;
   static constexpr std::size_t kHeatsMax = 64;
+  // For a file of many pictures.
+  static constexpr std::size_t kNotedCellsMax = 16'384;
+  static constexpr std::size_t kNotedHeatsMax = 1000;
 
   // The selection outlives it.
   explicit Board(cli::Selection& selection);
@@ -60,6 +64,11 @@ class Board {
   // What is to be seen of a place. A place of something that is not there has a problem, and shows
   // the next larger thing that is.
   [[nodiscard]] Picture picture(const Place& place, const Window& window);
+  // For many pictures of one moment and span: those after note_plots() only note what they need of
+  // a recording. read_noted_plots() reads it at once, however long that takes, and the same
+  // pictures have it after that.
+  void note_plots();
+  void read_noted_plots(const std::stop_token& stop);
   // The moment before or after `at_ns` that has values; nothing: there is none.
   [[nodiscard]] std::optional<std::uint64_t> moment_before(
       std::optional<std::uint64_t> at_ns) const;

@@ -15,9 +15,9 @@
 #include <utility>
 #include <vector>
 
-#include "meterbank/recording/envelope.hpp"
 #include "record/kept_ticks.hpp"
 #include "view/board.hpp"
+#include "view/extremes.hpp"
 #include "view/past.hpp"
 
 namespace meterbank::view {
@@ -113,15 +113,6 @@ using SetId = std::array<std::uint64_t, 3>;
   return {provider.segment_id[0], provider.segment_id[1], registered.registration};
 }
 
-// Which part of a recording plots are of.
-struct EnvelopeOf {
-  std::vector<std::string> paths;
-  std::uint64_t from_ns = 0, to_ns = 0;
-  std::size_t columns = 0;
-
-  friend bool operator==(const EnvelopeOf&, const EnvelopeOf&) = default;
-};
-
 struct BoardState {
   explicit BoardState(cli::Selection& selected) : selection(selected), sampler(selected) {}
 
@@ -144,8 +135,8 @@ struct BoardState {
   [[nodiscard]] std::optional<std::uint64_t> recorded_before(std::optional<std::uint64_t> at_ns);
   [[nodiscard]] std::optional<std::uint64_t> recorded_after(std::uint64_t at_ns);
   void replay(std::uint64_t from_ns, std::uint64_t to_ns);
-  // Extremes of all moments, where the past has only some of them. Null: they could not be read.
-  [[nodiscard]] const recording::Envelope* envelope_of(const EnvelopeOf& wanted);
+  // Of all moments, where the past has only some of them. Null: they are only noted.
+  [[nodiscard]] const Extremes* extremes_of(const ExtremesOf& wanted);
   // The row is in a picture, and is followed for a while. Of a recording, what it lacks of its past
   // is replayed.
   void look_at_row(const Row& row);
@@ -197,9 +188,10 @@ struct BoardState {
   };
   std::deque<HeldCut> held;
   bool wants_replay = false;
-  bool has_all_moments = true;  // of the span that was replayed
-  EnvelopeOf envelope_is_of;
-  std::optional<recording::Envelope> envelope;
+  bool has_all_moments = true;      // of the span that was replayed
+  std::deque<Extremes> extremes;    // of the plots that were shown last, the newest last
+  std::optional<ExtremesOf> noted;  // for read_noted_plots()
+  std::size_t cells_max = Board::kCellsMax, heats_max = Board::kHeatsMax;  // to be looked at
   std::uint64_t log_at_ns = 0;    // what was asked for last
   std::uint64_t log_span_ns = 0;  // of the past that was replayed
 };
@@ -212,6 +204,7 @@ struct BoardState {
 [[nodiscard]] bool passes(const std::string& filter, std::string_view words);
 [[nodiscard]] std::string key_of(std::string_view provider, std::string_view set,
                                  std::string_view instance);
+[[nodiscard]] bool has_distribution(const Row& row) noexcept;
 [[nodiscard]] std::string state_text(const ProviderView& provider);
 // The newest values up to that moment, at most `count`.
 [[nodiscard]] std::vector<double> trend_of(const Past& past, const Series& series,

@@ -10,6 +10,7 @@
 
 #include "cli/distribution/percentiles.hpp"
 #include "cli/format/quantity.hpp"
+#include "cli/format/time_text.hpp"
 #include "view/board_state.hpp"
 #include "view/sorted.hpp"
 
@@ -325,7 +326,7 @@ class InstancePicture {
     const auto columns = plotted(*column, lines, window.counters);
     if (row_.set().columns[columns.front()].is_distribution) draw_spread(columns.front(), steps);
     const auto paths = state_.has_all_moments ? std::vector<std::string>{} : paths_of(columns);
-    const auto* const envelope = paths.empty() ? nullptr : envelope_of(paths, window);
+    const auto* const extremes = paths.empty() ? nullptr : extremes_of(paths, window);
     const auto times = times_of(past_, steps);
     for (std::size_t i = 0; i < columns.size(); ++i) {
       const auto& facts = row_.set().columns[columns[i]];
@@ -333,7 +334,7 @@ class InstancePicture {
       plot.title = clean(facts.symbol);
       plot.unit = facts.is_distribution ? facts.value_unit : facts.unit;
       plot.is_logarithmic = picture_.place.logarithmic;
-      if (envelope == nullptr || !draw_extremes(*envelope, paths[i], columns[i], plot)) {
+      if (extremes == nullptr || !draw_extremes(*extremes, paths[i], columns[i], plot)) {
         plot.times_ns = times;
         draw_moments(columns[i], steps, plot);
       }
@@ -384,32 +385,32 @@ class InstancePicture {
     return lacks_one ? std::vector<std::string>{} : paths;
   }
 
-  // The extremes of all moments, where a recording has more than are kept. Null: they could not be
-  // read.
-  const recording::Envelope* envelope_of(const std::vector<std::string>& paths,
-                                         const Window& window) {
-    EnvelopeOf wanted;
-    wanted.paths = paths;
+  // Where a recording has more moments than are kept.
+  const Extremes* extremes_of(const std::vector<std::string>& paths, const Window& window) {
+    ExtremesOf wanted;
+    wanted.paths = {paths.begin(), paths.end()};
     wanted.to_ns = when_.time_ns;
     wanted.from_ns =
         when_.time_ns -
         std::min(when_.time_ns, static_cast<std::uint64_t>(picture_.place.span.count()));
     wanted.from_ns = std::max(wanted.from_ns, state_.selection.log->first().realtime_ns);
     wanted.columns = window.plot_columns;
-    const auto* const envelope = state_.envelope_of(wanted);
-    if (envelope != nullptr && envelope->was_stopped) {
-      picture_.problems.emplace_back(
-          "the plots lack their end: a shorter span of time can be read sooner");
+    const auto* const extremes = state_.extremes_of(wanted);
+    if (extremes != nullptr && !extremes->are_whole()) {
+      picture_.is_unfinished = true;
+      picture_.problems.push_back(
+          fmt::format("the plots begin at {} so far: reading all of this span takes longer",
+                      cli::print_local(extremes->begin_ns(), false)));
     }
-    return envelope;
+    return extremes;
   }
 
-  // False: the envelope has nothing of it.
-  bool draw_extremes(const recording::Envelope& envelope, const std::string& path,
-                     std::size_t column, Plot& plot) const {
+  // False: there is nothing of it.
+  bool draw_extremes(const Extremes& extremes, const std::string& path, std::size_t column,
+                     Plot& plot) const {
     const auto& facts = row_.set().columns[column];
     std::vector<const recording::EnvelopeSeries*> drawn;
-    for (const auto& series : envelope.series) {
+    for (const auto& series : extremes.series()) {
       if (series.path != path || facts.is_distribution != series.percentile.has_value()) continue;
       if (!row_.provider().empty() && !series.provider.empty() &&
           row_.provider().rfind(series.provider, 0) != 0) {
@@ -431,7 +432,7 @@ class InstancePicture {
       plot.curves.push_back(std::move(curve));
     }
     for (const std::size_t at : buckets) {
-      plot.times_ns.push_back(envelope.from_ns + (at + 1) * envelope.bucket_ns);
+      plot.times_ns.push_back(extremes.end_of(at));
     }
     return true;
   }
@@ -477,7 +478,8 @@ void BoardState::show_instance(const When& when, const Window& window, Picture& 
       look_at_row(*row.row());
       // What was replayed lacks its distributions.
       const bool is_new = look_into_row(*row.row());
-      const bool lacks_heat = row.past() != nullptr && row.past()->heat.empty();
+      const bool lacks_heat =
+          row.past() != nullptr && row.past()->heat.empty() && has_distribution(*row.row());
       wants_replay = wants_replay || (selection.log != nullptr && is_new && lacks_heat);
     }
     InstancePicture(*this, when, row, picture).draw(window);

@@ -146,6 +146,7 @@ struct Picture {
   std::uint64_t first_ns = 0, last_ns = 0;  // what can be looked at with Place::at_ns
   bool is_live = true;                      // new moments come
   bool is_frozen = false;                   // and are not shown
+  bool is_unfinished = false;               // a later picture of the same has more of the plots
   // What the person has to know: "orders@48213 silent for 8 s"
   std::vector<std::string> problems;
   std::vector<Section> sections;

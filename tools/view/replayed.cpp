@@ -2,12 +2,12 @@
 //
 // The past out of recordings.
 #include <algorithm>
-#include <condition_variable>
+#include <chrono>
 #include <functional>
-#include <mutex>
 #include <set>
 #include <span>
-#include <thread>
+#include <stop_token>
+#include <utility>
 #include <vector>
 
 #include "cli/session/pace.hpp"
@@ -17,9 +17,9 @@
 namespace meterbank::view {
 namespace {
 
-constexpr auto kEnvelopeTimeMax = std::chrono::seconds(2);
-constexpr std::uint64_t kColumnsOfBlur = 4;
-constexpr unsigned kEnvelopeThreadsMax = 4;
+constexpr auto kExtremesTimeMax = std::chrono::seconds(1);
+// Plots of so many places are read by turns, none of them from the beginning again.
+constexpr std::size_t kExtremesMax = 16;
 constexpr std::ptrdiff_t kTrendMomentsMin = 64;  // about as many as a small plot has columns
 
 // Of the chunks that overlap the range.
@@ -68,12 +68,6 @@ bool show_chunk(recording::Recording& log, std::span<const std::uint64_t> begins
   const auto next = std::ranges::lower_bound(begins, std::max(wanted_ns, shown_ns + 1));
   const bool is_within = next != begins.end() && *next <= to_ns;
   return log.seek(is_within ? *next : to_ns) && log.time().realtime_ns > shown_ns;
-}
-
-bool has_distribution(const Row& row) noexcept {
-  return std::ranges::any_of(row.set().counters, [](const CounterView& counter) {
-    return counter.form == ValueForm::kDistribution;
-  });
 }
 
 // The moments of [from, to] that have all that is selected, or as many of them, about evenly, as a
@@ -144,7 +138,7 @@ void BoardState::replay(std::uint64_t from_ns, std::uint64_t to_ns) {
     if (past.find(id_of(row)) != nullptr) return true;
     // A set may have had more rows than at the moment for which it was chosen.
     followed += row.set().counters.size();
-    return followed <= 2 * Board::kCellsMax;
+    return followed <= Board::kCellsMax + cells_max;
   };
   has_all_moments = replay_into(
       past, *selection.log, selection.query, from_ns, to_ns, follow, [&](const Row& row) {
@@ -177,39 +171,37 @@ When BoardState::look_at(std::uint64_t at_ns, std::chrono::nanoseconds span) {
           sampler.interval()};
 }
 
-const recording::Envelope* BoardState::envelope_of(const EnvelopeOf& wanted) {
-  if (wanted == envelope_is_of) return envelope ? &*envelope : nullptr;
-  envelope_is_of = wanted;
-  envelope.reset();
-  recording::EnvelopeRequest request;
-  request.patterns = wanted.paths;
-  request.from_ns = wanted.from_ns;
-  request.to_ns = wanted.to_ns + 1;
-  request.buckets = wanted.columns;
-  request.cap_percent = false;
-  // As wide as a few columns: a spike is seen beside its moment, and a day at once.
-  request.blur_ns = kColumnsOfBlur * ((request.to_ns - request.from_ns) / wanted.columns + 1);
-  for (const auto& [percent, share] : kPercentilesShown) {
-    request.percentiles.push_back(100 * share);
+const Extremes* BoardState::extremes_of(const ExtremesOf& wanted) {
+  if (noted) {
+    if (noted->paths.empty()) *noted = wanted;
+    noted->paths.insert(wanted.paths.begin(), wanted.paths.end());
+    return nullptr;
+  }
+  auto known =
+      std::ranges::find_if(extremes, [&](const Extremes& one) { return one.of().covers(wanted); });
+  if (known == extremes.end()) {
+    if (extremes.size() == kExtremesMax) extremes.pop_front();
+    extremes.emplace_back(wanted);
+    known = extremes.end() - 1;
   }
   // A person waits for it.
-  request.threads = std::clamp(std::thread::hardware_concurrency(), 1U, kEnvelopeThreadsMax);
-  std::mutex mutex;
-  std::condition_variable_any ended;
-  std::stop_source stop;
-  request.stop = stop.get_token();
-  std::jthread limit([&](const std::stop_token& token) {
-    std::unique_lock lock(mutex);
-    if (!ended.wait_for(lock, token, kEnvelopeTimeMax, [] { return false; }) &&
-        !token.stop_requested()) {
-      stop.request_stop();
-    }
-  });
-  auto made = recording::envelope(selection.log_path, request, selection.catalog().options());
-  limit.request_stop();
-  if (!made) return nullptr;
-  envelope = std::move(*made);
-  return &*envelope;
+  known->read_on(selection, Extremes::Clock::now() + kExtremesTimeMax);
+  return &*known;
+}
+
+void Board::note_plots() {
+  state_->noted.emplace();
+  state_->cells_max = kNotedCellsMax;
+  state_->heats_max = kNotedHeatsMax;
+}
+
+void Board::read_noted_plots(const std::stop_token& stop) {
+  const auto noted = std::exchange(state_->noted, std::nullopt);
+  // The next picture replays the past for all of them.
+  if (std::exchange(state_->wants_replay, false)) state_->log_at_ns = 0;
+  if (!noted || noted->paths.empty()) return;
+  state_->extremes.emplace_back(*noted);
+  state_->extremes.back().read_on(state_->selection, Extremes::Clock::time_point::max(), stop);
 }
 
 // Where the recording stands is where the last question left it: look_at() goes to its moment by

@@ -2,6 +2,9 @@
 #include <gtest/gtest.h>
 #include <zlib.h>
 
+#include <string>
+#include <thread>
+
 #include "hand_made_scene.hpp"
 #include "page/asset.hpp"
 #include "page/export/exported_page.hpp"
@@ -88,6 +91,44 @@ TEST(ExportedPage, EndsAtItsLimitAndSaysSo) {
   const auto page = exported_page(scene, {.pictures = 7});
   ASSERT_EQ(page.problems.size(), 1U);
   EXPECT_NE(page.problems[0].find("has 7 views and leaves out 1"), std::string::npos);
+}
+
+// Remembers what it was asked for, in its order.
+class NotingScene final : public Scene {
+ public:
+  [[nodiscard]] bool is_live() const override { return false; }
+  void take() override {}
+  [[nodiscard]] Shown picture(const view::Place& place, const view::Window& window) override {
+    asked += "picture ";
+    return inner_.picture(place, window);
+  }
+  void note_plots() override { asked += "note "; }
+  void read_noted_plots(const std::stop_token& /*stop*/) override { asked += "read "; }
+  [[nodiscard]] std::optional<std::uint64_t> moment_before(
+      std::optional<std::uint64_t> /*at_ns*/) override {
+    return std::nullopt;
+  }
+  [[nodiscard]] std::optional<std::uint64_t> moment_after(std::uint64_t /*at_ns*/) override {
+    return std::nullopt;
+  }
+
+  std::string asked;
+
+ private:
+  HandMadeScene inner_{false};
+};
+
+TEST(ExportedPage, NotesAllPlotsBeforeARecordingIsReadForThem) {
+  NotingScene scene;
+  static_cast<void>(exported_page(scene));
+  EXPECT_EQ(scene.asked, "note picture read picture ");
+}
+
+TEST(ExportedPage, TakesNoFurtherPictureWhenItIsStopped) {
+  EndlessScene scene;
+  std::jthread stopped([](const std::stop_token&) {});
+  stopped.request_stop();
+  EXPECT_EQ(exported_page(scene, {}, stopped.get_stop_token()).html, "");
 }
 
 }  // namespace

@@ -21,6 +21,7 @@ class HandMadeScene final : public Scene {
     view::Picture picture;
     picture.place = place;
     picture.is_live = is_live_;
+    picture.is_unfinished = pictures < unfinished;
     picture.crumbs = {{"overview", {}}};
     picture.time_ns = time_of(moments);
     view::Section section;
@@ -59,6 +60,7 @@ class HandMadeScene final : public Scene {
   }
 
   std::atomic<std::uint64_t> moments{0}, pictures{0};
+  std::uint64_t unfinished = 0;  // pictures that others are to follow
   std::string name = "kitchen";
   std::string padding;  // makes pictures large
   double band = 0;      // between low and high

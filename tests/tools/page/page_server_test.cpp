@@ -68,6 +68,16 @@ class PageServerTest : public ::testing::Test {
   std::uint16_t port_ = 0;
 };
 
+TEST_F(PageServerTest, AnUnfinishedPictureIsFollowedByWholerOnesAtOnce) {
+  HandMadeScene recorded(false);
+  recorded.unfinished = 3;
+  PictureService service(recorded, std::chrono::hours(1));
+  const auto channel = service.join({});
+  EXPECT_TRUE(comes_true([&] { return channel->next(2) != nullptr; }));
+  service.stop();
+  EXPECT_EQ(recorded.pictures, 3U);
+}
+
 TEST_F(PageServerTest, GivesTheDocumentAPolicyThatLetsNoOtherScriptRun) {
   start();
   const auto answer = get("/", "");

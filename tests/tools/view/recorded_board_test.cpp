@@ -7,54 +7,14 @@
 
 #include "../../support/temporary_directory.hpp"
 #include "../record/made_shop.hpp"
-#include "board_fixture.hpp"
 #include "cli/session/exit_code.hpp"
 #include "record/kept_ticks.hpp"
+#include "recorded_board_fixture.hpp"
 
 namespace meterbank::view {
 namespace {
 
 using cli::Dish;
-
-class RecordedBoard : public BoardTest {
- protected:
-  // `moments` of them, in which the balance counts up from 0.
-  void record(int moments) {
-    std::thread recorder([&] {
-      const auto outcome = meterbank(
-          {"record", "-o", log_, "-i", "20ms", "--for", std::to_string(20 * moments) + "ms"});
-      EXPECT_EQ(outcome.code, cli::kExitDone) << outcome.err;
-      is_over_ = true;
-    });
-    for (int balance = 0; !is_over_; ++balance) {
-      soup_.gauge(Dish::kBalance).set_signed(balance);
-      serve_a_hundred();
-      std::this_thread::sleep_for(std::chrono::milliseconds(5));
-    }
-    recorder.join();
-  }
-
-  // Samples 10 ms apart by both clocks, each after `act(moment)`, of all counters in `directory`.
-  template <typename Act>
-  void save_evenly(const std::string& directory, int moments, Act act) {
-    auto catalog = *Catalog::open({.directory = directory});
-    auto query = *Query::compile(catalog, {});
-    record::KeptTicks kept({.ticks_max = static_cast<std::size_t>(moments)});
-    Sample sample;
-    for (int moment = 0; moment < moments; ++moment) {
-      act(moment);
-      query.collect(sample);
-      const std::uint64_t since = kStepNs * static_cast<std::uint64_t>(moment);
-      sample.time = {.monotonic_ns = kStepNs + since, .realtime_ns = kBeginNs + since};
-      kept.add(catalog, query, sample);
-    }
-    ASSERT_TRUE(kept.save(log_, "test", std::chrono::milliseconds(10)));
-  }
-
-  static constexpr std::uint64_t kStepNs = 10'000'000, kBeginNs = 1'700'000'000'000'000'000;
-  const std::string log_ = file("kitchen.mbr");
-  std::atomic<bool> is_over_ = false;
-};
 
 TEST_F(RecordedBoard, OpensAtTheEndWithThePastBeforeIt) {
   record(10);

@@ -47,12 +47,13 @@ std::string gzip(const std::string& text) {
 
 class Collector {
  public:
-  Collector(Scene& scene, const ExportLimits& limits) : scene_(scene), limits_(limits) {
+  Collector(Scene& scene, const ExportLimits& limits, const std::stop_token& stop)
+      : scene_(scene), limits_(limits), stop_(stop) {
     enter({});
   }
 
   void collect() {
-    while (!waiting_.empty()) {
+    while (!waiting_.empty() && !stop_.stop_requested()) {
       if (count_ >= limits_.pictures || pictures_.size() >= limits_.json_bytes) break;
       const view::Place place = std::move(waiting_.front());
       waiting_.pop_front();
@@ -111,6 +112,7 @@ class Collector {
 
   Scene& scene_;
   const ExportLimits& limits_;
+  const std::stop_token& stop_;
   std::deque<view::Place> waiting_;
   std::set<std::string> seen_;
   std::map<std::string, std::size_t> keys_;
@@ -122,9 +124,14 @@ class Collector {
 
 }  // namespace
 
-ExportedPage exported_page(Scene& scene, const ExportLimits& limits) {
-  Collector collector(scene, limits);
+ExportedPage exported_page(Scene& scene, const ExportLimits& limits, const std::stop_token& stop) {
+  // A recording is read for the plots of all pictures at once, so it is asked first which they are.
+  scene.note_plots();
+  Collector(scene, limits, stop).collect();
+  scene.read_noted_plots(stop);
+  Collector collector(scene, limits, stop);
   collector.collect();
+  if (stop.stop_requested()) return {};
   const std::string data = view::base64_of(gzip(collector.json()));
   const Asset& asset = page_asset();
   return {asset.before + "<script id=\"data\" type=\"application/octet-stream\">" + data +

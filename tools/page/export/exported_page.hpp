@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstddef>
+#include <stop_token>
 #include <string>
 #include <vector>
 
@@ -22,7 +23,9 @@ struct ExportedPage {
   std::vector<std::string> problems;  // what was left out; the page says it too
 };
 
-// Follows the links of pictures from the overview on, the nearest first. May throw std::bad_alloc.
-[[nodiscard]] ExportedPage exported_page(Scene& scene, const ExportLimits& limits = {});
+// Follows the links of pictures from the overview on, the nearest first. `stop` ends it between two
+// pictures; the page is not whole then. May throw std::bad_alloc.
+[[nodiscard]] ExportedPage exported_page(Scene& scene, const ExportLimits& limits = {},
+                                         const std::stop_token& stop = {});
 
 }  // namespace meterbank::page

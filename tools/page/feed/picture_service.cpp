@@ -173,8 +173,9 @@ void PictureService::run() {
       const auto channel = std::move(new_channels_.front());
       new_channels_.pop_front();
       lock.unlock();
-      show(*channel);
+      const bool is_unfinished = show(*channel);
       lock.lock();
+      if (is_unfinished && channel.use_count() > 1) new_channels_.push_back(channel);
       continue;
     }
     if (now >= pulse) {
@@ -201,22 +202,27 @@ void PictureService::take_moment() {
   }
 }
 
-void PictureService::show(Channel& channel) {
+bool PictureService::show(Channel& channel) {
   try {
-    if (auto shown = shown_of(channel.request_)) channel.publish(std::move(shown));
+    auto shown = shown_of(channel.request_);
+    const bool is_unfinished = shown->picture.is_unfinished;
+    channel.publish(std::move(shown));
+    return is_unfinished;
   } catch (const std::bad_alloc&) {
     // Its viewers go on looking at the moment before.
+    return false;
   }
 }
 
 std::shared_ptr<const Shown> PictureService::shown_of(const ViewRequest& request) {
   const std::string key = request.key();
-  if (const auto known = shown_.find(key); known != shown_.end()) return known->second;
+  const auto known = shown_.find(key);
+  if (known != shown_.end() && !known->second->picture.is_unfinished) return known->second;
   auto made = scene_.picture(request.place, request.window);
   shorten_trends(made.picture);
   auto shown = std::make_shared<const Shown>(std::move(made));
   if (shown_.size() >= kShownMax) shown_.clear();
-  shown_.emplace(key, shown);
+  shown_.insert_or_assign(key, shown);
   const std::lock_guard lock(mutex_);
   ++pictures_;
   return shown;

@@ -123,7 +123,8 @@ class PictureService {
   };
   void run();
   void take_moment();
-  void show(Channel& channel);
+  // Returns whether the picture is unfinished, so that another one is to follow.
+  bool show(Channel& channel);
   void answer(const Question& question);
   std::shared_ptr<const std::string> answer_of(const Question& question);
   std::shared_ptr<const Shown> shown_of(const ViewRequest& request);

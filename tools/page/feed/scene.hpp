@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <stop_token>
 #include <string>
 
 #include "view/picture.hpp"
@@ -26,6 +27,9 @@ class Scene {
   [[nodiscard]] virtual bool is_live() const = 0;  // take() brings new moments
   virtual void take() = 0;
   [[nodiscard]] virtual Shown picture(const view::Place& place, const view::Window& window) = 0;
+  // As of Board: for many pictures of one moment.
+  virtual void note_plots() {}
+  virtual void read_noted_plots(const std::stop_token& /*stop*/) {}
   [[nodiscard]] virtual std::optional<std::uint64_t> moment_before(
       std::optional<std::uint64_t> at_ns) = 0;
   [[nodiscard]] virtual std::optional<std::uint64_t> moment_after(std::uint64_t at_ns) = 0;
