@@ -273,10 +273,10 @@ Result<void> Board::save(const std::string& path, std::chrono::nanoseconds inter
 std::optional<std::uint64_t> Board::moment_before(std::optional<std::uint64_t> at_ns) const {
   if (state_->selection.log != nullptr) return state_->recorded_before(at_ns);
   const auto& times = state_->past.times();
-  const auto behind = at_ns ? std::lower_bound(times.begin(), times.end(), *at_ns)
-                            : times.end() - (times.empty() ? 0 : 1);
-  if (behind == times.begin()) return std::nullopt;
-  return *(behind - 1);
+  // A time between two moments shows the one before it.
+  const auto behind = at_ns ? std::upper_bound(times.begin(), times.end(), *at_ns) : times.end();
+  if (behind - times.begin() < 2) return std::nullopt;
+  return *(behind - 2);
 }
 
 std::optional<std::uint64_t> Board::moment_after(std::uint64_t at_ns) const {

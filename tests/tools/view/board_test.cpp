@@ -289,6 +289,8 @@ TEST_F(BoardTest, EarlierMomentsAreShownAsTheyWereAndSayWhatIsNotKnown) {
   EXPECT_EQ(board_->moment_before(times[2]), times[1]);
   EXPECT_EQ(board_->moment_after(times[2]), times[3]);
   EXPECT_EQ(board_->moment_before(times[0]), std::nullopt);
+  // A page names a moment by a time a little behind it.
+  EXPECT_EQ(board_->moment_before(times[2] + 900), times[1]);
   EXPECT_EQ(board_->moment_after(times[3]), std::nullopt);
   EXPECT_EQ(board_->moment_before(std::nullopt), times[2]);
 }
