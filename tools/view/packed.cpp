@@ -45,7 +45,17 @@ std::string base64_of(std::string_view bytes) {
 }
 
 bool fit_binary32(std::span<const double> values) noexcept {
-  return std::all_of(values.begin(), values.end(), fits_binary32);
+  // A plot has fewer pixels than this.
+  constexpr double kSteps = 1000;
+  double low = std::numeric_limits<double>::max(), high = -low, lost = 0;
+  for (const double value : values) {
+    if (!fits_binary32(value)) return false;
+    if (!std::isfinite(value)) continue;
+    low = std::min(low, value);
+    high = std::max(high, value);
+    lost = std::max(lost, std::abs(value - static_cast<double>(static_cast<float>(value))));
+  }
+  return low >= high || lost <= (high - low) / kSteps;
 }
 
 std::vector<float> binary32_of(std::span<const double> values) {
@@ -65,14 +75,15 @@ std::vector<double> milliseconds_of(std::span<const std::uint64_t> times_ns) {
   return times;
 }
 
-void write_packed(cli::JsonWriter& json, std::span<const double> values) {
-  if (fit_binary32(values)) {
+void write_packed(cli::JsonWriter& json, std::span<const double> values, bool is_wide) {
+  if (!is_wide) {
     json.text(base64_of_numbers(binary32_of(values)));
     return;
   }
-  json.begin_array();
-  for (const double value : values) json.rounded_or_null(value);
-  json.end_array();
+  std::vector<double> numbers(values.begin(), values.end());
+  const auto is_infinite = [](double value) { return std::isinf(value); };
+  std::ranges::replace_if(numbers, is_infinite, std::numeric_limits<double>::quiet_NaN());
+  json.begin_object().key("wide").text(base64_of_numbers(numbers)).end_object();
 }
 
 void write_packed_times(cli::JsonWriter& json, std::span<const std::uint64_t> times_ns) {

@@ -16,16 +16,16 @@ namespace meterbank::view {
 
 [[nodiscard]] std::string base64_of(std::string_view bytes);
 
-// binary32 has the seven digits that no screen shows more of. Some numbers are too large or too
-// small for it.
+// binary32 has seven digits. Some numbers are too large or too small for it, and some columns
+// change so little that a plot of them would show steps.
 [[nodiscard]] bool fit_binary32(std::span<const double> values) noexcept;
 [[nodiscard]] std::vector<float> binary32_of(std::span<const double> values);
 // Since 1970, as the clocks of a browser and of plots count.
 [[nodiscard]] std::vector<double> milliseconds_of(std::span<const std::uint64_t> times_ns);
 
 // Writes one JSON value: a text with the numbers as binary32, in which NaN stands for a missing
-// one, or an array of numbers if binary32 cannot hold them all.
-void write_packed(cli::JsonWriter& json, std::span<const double> values);
+// one, or an object whose member "wide" is a text with them as binary64.
+void write_packed(cli::JsonWriter& json, std::span<const double> values, bool is_wide);
 // Milliseconds, as binary64.
 void write_packed_times(cli::JsonWriter& json, std::span<const std::uint64_t> times_ns);
 

@@ -39,7 +39,7 @@ void array(JsonWriter& json, const List& list, Write write) {
 
 void write_values(JsonWriter& json, std::span<const double> values, bool packed) {
   if (packed) {
-    write_packed(json, values);
+    write_packed(json, values, !fit_binary32(values));
   } else {
     write_numbers(json, values);
   }

@@ -89,16 +89,50 @@ TEST(Series, KeepNumbersThatAreTooLargeForHalfTheBytes) {
   EXPECT_EQ(value, 1e300);
 }
 
-TEST(PackedNumbers, AreArraysWhereTheyDoNotFit) {
+TEST(Series, KeepChangesThatAreSmallBesideTheValues) {
+  HandMadeScene scene;
+  scene.moments = 1;
+  auto shown = scene.picture({}, {});
+  auto& curve = shown.picture.plots[0].curves[0];
+  curve.low = curve.high = {1e9, 1e9 + 20};
+  const std::string series = series_of(shown);
+  EXPECT_NE(series.find("\"wide\":true"), std::string::npos);
+  double value = 0;
+  std::memcpy(&value, series.data() + series.size() - sizeof(double), sizeof(value));
+  EXPECT_EQ(value, 1e9 + 20);
+}
+
+TEST(Series, SayThatALaterAnswerHasMore) {
+  HandMadeScene scene;
+  auto shown = scene.picture({}, {});
+  EXPECT_EQ(series_of(shown).find("unfinished"), std::string::npos);
+  shown.picture.is_unfinished = true;
+  EXPECT_NE(series_of(shown).find("\"unfinished\":true"), std::string::npos);
+}
+
+TEST(Series, HaveTheCurvesOfASecondRecordingBehindThoseOfTheFirst) {
+  HandMadeScene scene;
+  auto shown = scene.picture({}, {});
+  shown.over = shown.picture;
+  shown.over->plots[0].title = "other";
+  const std::string series = series_of(shown);
+  const auto over = series.find("\"over\":[{\"title\":\"other\"");
+  ASSERT_NE(over, std::string::npos);
+  EXPECT_NE(series.find("\"times\":true", over), std::string::npos);
+}
+
+TEST(PackedNumbers, AreWideWhereTheyDoNotFit) {
   const auto packed = [](std::vector<double> values) {
     cli::JsonWriter json;
-    view::write_packed(json, values);
+    view::write_packed(json, values, !view::fit_binary32(values));
     return json.take();
   };
   EXPECT_EQ(packed({1, -2}), "\"AACAPwAAAMA=\"");
   EXPECT_EQ(packed({std::numeric_limits<double>::quiet_NaN()}), "\"AADAfw==\"");
-  EXPECT_EQ(packed({1e300, std::numeric_limits<double>::infinity()}), "[1e+300,null]");
-  EXPECT_EQ(packed({1e-300}), "[1e-300]");
+  EXPECT_EQ(packed({1e300, std::numeric_limits<double>::infinity()}),
+            "{\"wide\":\"nHUAiDzkN34AAAAAAAD4fw==\"}");
+  EXPECT_EQ(packed({1e-300}), "{\"wide\":\"WfP4wh9upQE=\"}");
+  EXPECT_EQ(packed({1e9, 1e9 + 20}), "{\"wide\":\"AAAAAGXNzUEAAAAKZc3NQQ==\"}");
   EXPECT_EQ(packed({}), "\"\"");
 }
 

@@ -37,9 +37,10 @@ function windowWords() {
   return words.toString();
 }
 
-// Numbers come as base64 of their bytes, or as they are. What is no number is no value.
+// Numbers come as base64 of their bytes. What is not a number is not a value.
 const bytesOf = text => Uint8Array.from(atob(text), letter => letter.charCodeAt(0)).buffer;
-const valuesOf = column => typeof column === 'string' ? Array.from(new Float32Array(bytesOf(column)), value => Number.isNaN(value) ? null : value) : column;
+const listOf = numbers => Array.from(numbers, value => Number.isNaN(value) ? null : value);
+const valuesOf = column => column.wide ? listOf(new Float64Array(bytesOf(column.wide))) : listOf(new Float32Array(bytesOf(column)));
 
 // Lines have one column for the low and the high values, and plots that of the plot before for the moments.
 function unpacked(shown) {
@@ -48,7 +49,7 @@ function unpacked(shown) {
     if (typeof plot.times === 'string') times = Array.from(new Float64Array(bytesOf(plot.times)));
     plot.times = times;
     for (const curve of plot.curves) {
-      curve.low = valuesOf(curve.low || []);
+      curve.low = curve.low ? valuesOf(curve.low) : [];
       curve.high = curve.high ? valuesOf(curve.high) : curve.low;
     }
   }

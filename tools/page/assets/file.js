@@ -8,6 +8,7 @@ async function readFileData() {
   const bytes = Uint8Array.from(atob(holder.textContent.trim()), byte => byte.charCodeAt(0));
   const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream('gzip'));
   fileData = JSON.parse(await new Response(stream).text());
+  fileData.pictures.forEach(unpacked);
 }
 
 const kSizes = {T: 1e12, G: 1e9, M: 1e6, k: 1e3, '': 1, m: 1e-3, '\u00b5': 1e-6, u: 1e-6, n: 1e-9, Ki: 2 ** 10, Mi: 2 ** 20, Gi: 2 ** 30, Ti: 2 ** 40};

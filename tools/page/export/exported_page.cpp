@@ -106,7 +106,7 @@ class Collector {
         if (line.opens) enter(*line.opens);
       }
     }
-    pictures_ += (count_ == 0 ? "" : ",") + json_of(shown, {});
+    pictures_ += (count_ == 0 ? "" : ",") + json_of(shown, {.is_packed = true});
     ++count_;
   }
 

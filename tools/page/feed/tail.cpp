@@ -225,7 +225,7 @@ struct KeptTrend {
 };
 
 void write_trends(JsonWriter& json, std::span<const KeptTrend> trends,
-                  std::span<const double> values) {
+                  std::span<const double> values, bool is_wide) {
   while (trends.size() > 1 && trends.back() == trends[trends.size() - 2]) {
     trends = trends.first(trends.size() - 1);
   }
@@ -235,7 +235,7 @@ void write_trends(JsonWriter& json, std::span<const KeptTrend> trends,
     number(number(number(json, trend.kept.drop), trend.kept.keep), trend.more).end_array();
   }
   json.end_array();
-  view::write_packed(json.key("values"), values);
+  view::write_packed(json.key("values"), values, is_wide);
   json.end_object();
 }
 
@@ -244,6 +244,7 @@ void write_lines(JsonWriter& json, const std::vector<view::Line>& before,
   LinesBefore known(before);
   std::vector<KeptTrend> trends;
   std::vector<double> values;
+  bool is_wide = false;
   json.key("lines").begin_array();
   for (std::size_t at = 0; at < now.size(); ++at) {
     const view::Line& line = now[at];
@@ -264,9 +265,10 @@ void write_lines(JsonWriter& json, const std::vector<view::Line>& before,
     const auto more = behind(line.trend, kept.keep);
     trends.push_back({kept, more.size()});
     values.insert(values.end(), more.begin(), more.end());
+    is_wide = is_wide || !view::fit_binary32(line.trend);
   }
   json.end_array();
-  write_trends(json, trends, values);
+  write_trends(json, trends, values, is_wide);
 }
 
 void write_section(JsonWriter& json, const view::Section& before, const view::Section& now) {
@@ -299,19 +301,21 @@ void write_plots(JsonWriter& json, const std::vector<view::Plot>& before,
                  const std::vector<view::Plot>& now) {
   const Kept kept = kept_of(before, now);
   const bool has_bands = have_bands(now, kept.keep);
+  bool is_wide = false;
   std::vector<double> values;
   for (const view::Plot& plot : now) {
     for (const view::Plot::Curve& curve : plot.curves) {
       const auto low = behind(curve.low, kept.keep), high = behind(curve.high, kept.keep);
       values.insert(values.end(), low.begin(), low.end());
       if (has_bands) values.insert(values.end(), high.begin(), high.end());
+      is_wide = is_wide || !view::fit_binary32(curve.low) || !view::fit_binary32(curve.high);
     }
   }
   json.key("plots").begin_object();
   write_kept(json, kept);
   view::write_moments(json.key("times"), behind(now.front().times_ns, kept.keep));
   if (has_bands) json.key("bands").boolean(true);
-  view::write_packed(json.key("values"), values);
+  view::write_packed(json.key("values"), values, is_wide);
   json.end_object();
 }
 

@@ -20,7 +20,7 @@
 //   heat      `kept`, and what follows of `times` and `counts`; `rows`, how many rows below and
 //             above those of before have come (or gone, if negative) and are zero in what is kept
 //
-// Values are packed (view/packed.hpp).
+// Values are packed (view/packed.hpp): all of one column in the same way.
 #pragma once
 
 #include <optional>
