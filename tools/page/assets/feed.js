@@ -136,7 +136,7 @@ function seriesOf(buffer) {
     offset += Math.ceil(numbers.byteLength / 8) * 8;
     return numbers.some(Number.isNaN) ? Array.from(numbers, number => Number.isNaN(number) ? null : number) : numbers;
   };
-  return head.plots.map(plot => {
+  const plotsOf = plots => plots.map(plot => {
     if (plot.times) times = column(plot.points, Float64Array);
     const curves = plot.curves.map(curve => {
       const Type = curve.wide ? Float64Array : Float32Array, low = column(plot.points, Type);
@@ -156,13 +156,16 @@ async function follow() {
   if (fileData) return onPicture(picture = pictureOfFile());
   const {signal} = running = new AbortController();
   const link = place.toString();
+  return {plots: plotsOf(head.plots), over: head.over && plotsOf(head.over), unfinished: head.unfinished};
   series = null;
-  if (place.has('at')) {
-    askSeries(link, signal).then(found => {
-      series = found;
-      if (picture && found && !signal.aborted) onPicture(picture);
-    }, () => {});
-  }
+  const takeSeries = () => place.has('at') && askSeries(link, signal).then(found => {
+    if (signal.aborted) return;
+    series = found;
+    if (picture && found) onPicture(picture);
+    if (found?.unfinished) takeSeries();
+  }, () => {});
+  takeSeries();
+  signal.addEventListener('abort', () => clearTimeout(silence));
   for (let wait = 1000; !signal.aborted; wait = Math.min(2 * wait, 15000)) {
     try {
       const answer = await ask(`/stream?${link}&${windowWords()}`, signal);

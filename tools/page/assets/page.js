@@ -79,9 +79,8 @@ function drawProblems(shown) {
 onPicture = shown => {
   if (held || document.hidden && shown.live) return;
   const main = byId('content');
-  let plots = place.has('at') && !fileData ? series || lastPlots : shown.plots;
-  lastPlots = plots;
-  if (shown.over) plots = plots.map(plot => overlaid(plot, shown.over.plots, shown.shift));
+  lastPlots = place.has('at') && !fileData ? series || lastPlots : {plots: shown.plots, over: shown.over?.plots};
+  const plots = lastPlots.plots.map(plot => overlaid(plot, lastPlots.over, shown.shift));
   const wantsCharts = plots.length || shown.heat || shown.histogram;
   if (wantsCharts && chartsBox.parentNode !== main) main.prepend(chartsBox);
   if (!wantsCharts) chartsBox.remove();
@@ -117,7 +116,7 @@ onPicture = shown => {
   tables.forEach(drawTrends);
   byId('content').setAttribute('aria-busy', 'false');
 };
-let lastPlots = [];
+let lastPlots = {plots: []};
 // The timer that waits until the first plot is on the screen. The rest is drawn then, with the newest picture.
 let held = 0;
 
@@ -133,7 +132,7 @@ function arrive() {
   const identity = ['screen', 'provider', 'set', 'instance'].map(name => place.get(name)).join('\n');
   if (identity !== lastIdentity) {
     part = {section: 0, first: 0, lines: 100};
-    lastPlots = [];
+    lastPlots = {plots: []};
     if (lastIdentity && selected()) byId('content').focus({preventScroll: true});
     clearTimeout(held);
     held = 0;

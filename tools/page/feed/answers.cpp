@@ -40,6 +40,24 @@ void append_curve(const view::Plot::Curve& curve, cli::JsonWriter& header, std::
   }
 }
 
+void append_plots(const std::vector<view::Plot>& plots, cli::JsonWriter& header,
+                  std::string& columns) {
+  header.begin_array();
+  const view::Plot* before = nullptr;
+  for (const auto& plot : plots) {
+    const bool has_times = before == nullptr || before->times_ns != plot.times_ns;
+    header.begin_object().key("title").text(plot.title).key("unit").text(plot.unit);
+    header.key("log").boolean(plot.is_logarithmic);
+    header.key("points").number(std::uint64_t{plot.times_ns.size()});
+    header.key("times").boolean(has_times).key("curves").begin_array();
+    if (has_times) append_column(columns, view::milliseconds_of(plot.times_ns));
+    for (const auto& curve : plot.curves) append_curve(curve, header, columns);
+    header.end_array().end_object();
+    before = &plot;
+  }
+  header.end_array();
+}
+
 }  // namespace
 
 std::string json_of(const Shown& shown, view::JsonForm form) {
@@ -52,21 +70,11 @@ std::string json_of(const Shown& shown, view::JsonForm form) {
 
 std::string series_of(const Shown& shown) {
   cli::JsonWriter header;
-  header.begin_object().key("plots").begin_array();
   std::string columns;
-  const view::Plot* before = nullptr;
-  for (const auto& plot : shown.picture.plots) {
-    const bool has_times = before == nullptr || before->times_ns != plot.times_ns;
-    header.begin_object().key("title").text(plot.title).key("unit").text(plot.unit);
-    header.key("log").boolean(plot.is_logarithmic);
-    header.key("points").number(std::uint64_t{plot.times_ns.size()});
-    header.key("times").boolean(has_times).key("curves").begin_array();
-    if (has_times) append_column(columns, view::milliseconds_of(plot.times_ns));
-    for (const auto& curve : plot.curves) append_curve(curve, header, columns);
-    header.end_array().end_object();
-    before = &plot;
-  }
-  header.end_array().end_object();
+  append_plots(shown.picture.plots, header.begin_object().key("plots"), columns);
+  if (shown.over) append_plots(shown.over->plots, header.key("over"), columns);
+  if (shown.picture.is_unfinished) header.key("unfinished").boolean(true);
+  header.end_object();
   std::string text = header.take();
   text.resize((text.size() + 7) / 8 * 8, ' ');
   const auto bytes = static_cast<std::uint32_t>(text.size());
