@@ -110,6 +110,16 @@ function take(text, isTail) {
   onPicture(picture);
 }
 
+// The program sends a word at least each five seconds.
+const kSilence = 17000;
+const kNoAnswer = 'The program that serves this page does not answer; it may have ended. Trying again.';
+let silence = 0, isSilent = false;  // the timer, and that it has run out
+
+function listen() {
+  clearTimeout(silence);
+  silence = setTimeout(() => onTrouble(kNoAnswer, isSilent = true), kSilence);
+}
+
 // Server-sent events, read by hand, because EventSource sends no header.
 async function readEvents(body) {
   const reader = body.pipeThrough(new TextDecoderStream()).getReader();
@@ -117,6 +127,8 @@ async function readEvents(body) {
   for (;;) {
     const {value, done} = await reader.read();
     if (done) return;
+    listen();
+    if (isSilent) onTrouble('', isSilent = false);
     const events = (rest + value).split('\n\n');
     rest = events.pop();
     for (const event of events) {
@@ -144,6 +156,7 @@ function seriesOf(buffer) {
     });
     return {...plot, times, curves};
   });
+  return {plots: plotsOf(head.plots), over: head.over && plotsOf(head.over), unfinished: head.unfinished};
 }
 
 async function askSeries(link, signal) {
@@ -156,7 +169,6 @@ async function follow() {
   if (fileData) return onPicture(picture = pictureOfFile());
   const {signal} = running = new AbortController();
   const link = place.toString();
-  return {plots: plotsOf(head.plots), over: head.over && plotsOf(head.over), unfinished: head.unfinished};
   series = null;
   const takeSeries = () => place.has('at') && askSeries(link, signal).then(found => {
     if (signal.aborted) return;
@@ -168,14 +180,16 @@ async function follow() {
   signal.addEventListener('abort', () => clearTimeout(silence));
   for (let wait = 1000; !signal.aborted; wait = Math.min(2 * wait, 15000)) {
     try {
+      listen();
       const answer = await ask(`/stream?${link}&${windowWords()}`, signal);
       if (answer.ok) {
         wait = 1000;
         onTrouble('');
         await readEvents(answer.body);
       } else {
+        clearTimeout(silence);
         const text = (await answer.text()).trim();
-        onTrouble(text);
+        onTrouble(text, true);
         if (answer.status < 500) return;
       }
     } catch (error) {
@@ -183,7 +197,7 @@ async function follow() {
       if (error instanceof SyntaxError || error instanceof TypeError === false) throw error;
     }
     if (signal.aborted) return;
-    if (wait > 1000 || !picture) onTrouble('The program that serves this page does not answer; it may have ended. Trying again.', true);
+    if (wait > 1000 || !picture) onTrouble(kNoAnswer, true);
     await pause(wait, signal);
   }
 }

@@ -28,7 +28,8 @@ async function step(direction) {
     if (next !== undefined) change({at: momentText(next)}, {replace: true});
     return;
   }
-  const answer = await ask(`/moment?${place}&window.step=${direction < 0 ? 'earlier' : 'later'}`);
+  const answer = await ask(`/moment?${place}&window.step=${direction < 0 ? 'earlier' : 'later'}`).catch(() => null);
+  if (!answer) return onTrouble(kNoAnswer, true);
   if (answer.status === 204) return direction > 0 && picture.live && change({at: null}, {replace: true});
   if (answer.ok) go((await answer.text()).trim(), {replace: true});
   else onTrouble((await answer.text()).trim());

@@ -122,7 +122,7 @@ let held = 0;
 
 onTrouble = (text, lost = false) => {
   trouble = text;
-  isLost = lost || (!!text && !picture);
+  isLost = lost;
   drawState(picture);
   drawProblems(picture);
 };
