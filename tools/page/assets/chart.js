@@ -49,20 +49,17 @@ function scaleOf(plot) {
   return {from, to, bottom, top, part, log: plot.log};
 }
 
-// Values with labels, at least 30 pixels apart.
-function ticksOf({bottom, top, part, log}, tall) {
+// Values and their labels, at least 30 pixels apart.
+function ticksOf({bottom, top, part, log}, tall, text) {
   const ticks = [];
   if (log) {
     for (let size = 10 ** Math.floor(Math.log10(bottom)); size <= top; size *= 10) {
       for (const digit of [1, 2, 5]) if (size * digit >= bottom && size * digit <= top * 1.0001) ticks.push(size * digit);
     }
     let last = -Infinity;
-    return ticks.filter(value => (part(value) - last) * tall >= 20 && (last = part(value), true));
+    return ticks.filter(value => (part(value) - last) * tall >= 20 && (last = part(value), true)).map(value => [value, shortQuantity(value, text)]);
   }
-  const least = (top - bottom) * 30 / tall, size = 10 ** Math.floor(Math.log10(least));
-  const step = size * [1, 2, 2.5, 5, 10].find(factor => factor * size > least * .999);
-  for (let at = Math.ceil(bottom / step); at * step <= top; ++at) ticks.push(at * step);
-  return ticks;
+  return roundTicks(bottom, top, (top - bottom) * 30 / tall, text);
 }
 
 const kTimeSteps = [1, 2, 5, 10, 20, 50, 100, 200, 500, 1e3, 2e3, 5e3, 1e4, 15e3, 3e4, 6e4, 12e4, 3e5, 6e5, 9e5, 18e5, 36e5, 72e5, 108e5, 216e5, 432e5, 864e5, 1728e5, 6048e5, 12096e5, 2592e6, 7776e6, 31536e6];
@@ -85,9 +82,7 @@ function indexOf(times, values) {
     const after = times.findIndex(time => time >= pointed);
     return after < 0 ? times.length - 1 : after && pointed - times[after - 1] < times[after] - pointed ? after - 1 : after;
   }
-  let last = values.length - 1;
-  while (last > 0 && !isValue(values[last])) --last;
-  return last;
+  return values.length - 1;
 }
 
 function drawLegend(chart) {
@@ -213,7 +208,7 @@ function layPlot(pixels, plot, scale, moments, ticks) {
   const layRule = (x, ink, isDashed) => {
     for (let row = 0; row < high; ++row) if (!isDashed || row / thick % 7 < 4) words.fill(ink | 0xff000000, row * wide + x, row * wide + x + thick);
   };
-  for (const value of ticks) {
+  for (const [value] of ticks) {
     const row = Math.round((1 - scale.part(value)) * (high - thick));
     words.fill(grid | 0xff000000, row * wide, (row + thick) * wide);
   }
@@ -230,7 +225,7 @@ function layPlot(pixels, plot, scale, moments, ticks) {
 
 function drawPlot(chart, plot, width) {
   const {canvas, over, height} = chart, wide = width - kLeft - kRight, tall = height - kTop - kBottom, scale = scaleOf(plot);
-  const ratio = devicePixelRatio, moments = plot.times.length ? momentsOf(scale, wide) : [], ticks = ticksOf(scale, tall);
+  const ratio = devicePixelRatio, moments = plot.times.length ? momentsOf(scale, wide) : [], ticks = ticksOf(scale, tall, plot.unit);
   if (chart.width !== width) {
     chart.width = width;
     canvas.style.width = `${width}px`;
@@ -244,7 +239,7 @@ function drawPlot(chart, plot, width) {
   pen.fillStyle = colour('--soft');
   pen.textAlign = 'right';
   pen.textBaseline = 'middle';
-  for (const value of ticks) pen.fillText(quantity(value, plot.unit), kLeft - 9, kTop + tall * (1 - scale.part(value)));
+  for (const [value, label] of ticks) pen.fillText(label, kLeft - 9, kTop + tall * (1 - scale.part(value)));
   pen.textAlign = 'center';
   pen.textBaseline = 'top';
   for (const [time, text] of moments) {
@@ -277,10 +272,10 @@ function drawChart(index, plot, width = widthOf(chartOf(index))) {
 // What the curves show, for those who do not see them.
 function sayPlot(plot) {
   const parts = plot.curves.map(curve => {
-    let low = Infinity, high = -Infinity, last = null;
+    let low = Infinity, high = -Infinity;
     for (const value of curve.low) if (value < low && value !== null) low = value;
-    for (const value of curve.high) if (value > -Infinity && value !== null) (high = Math.max(high, value), last = value);
-    return last === null ? `${curve.name}: no values` : `${curve.name}: ${quantity(last, plot.unit)}, between ${quantity(low, plot.unit)} and ${quantity(high, plot.unit)}`;
+    for (const value of curve.high) if (value > high && value !== null) high = value;
+    return low > high ? `${curve.name}: no values` : `${curve.name}: ${quantity(curve.high.at(-1), plot.unit)}, between ${quantity(low, plot.unit)} and ${quantity(high, plot.unit)}`;
   });
   return `${plot.title} over time. ${parts.join('; ')}`;
 }

@@ -52,24 +52,6 @@ function drawing(canvas, width = canvas.clientWidth, height = canvas.clientHeigh
   return {pen, width, height};
 }
 
-// Of what a program writes on a page for the eye alone.
-const kPrefixes = [[1e12, 'T'], [1e9, 'G'], [1e6, 'M'], [1e3, 'k'], [1, ''], [1e-3, 'm'], [1e-6, '\u00b5'], [1e-9, 'n']];
-const kBinary = [[2 ** 40, 'Ti'], [2 ** 30, 'Gi'], [2 ** 20, 'Mi'], [2 ** 10, 'Ki'], [1, '']];
-
-function quantity(value, unit) {
-  if (value === null || value === undefined || Number.isNaN(value)) return '\u2013';
-  const rest = (unit || '').replace(/\{[^}]*\}/g, '').replace(/^1$/, '');
-  const head = rest === 'By' || rest.startsWith('By/') ? 'B' + rest.slice(2) : rest;
-  const scale = unit === '%' || value === 0 ? [1, '']
-    : (head[0] === 'B' && head !== rest ? kBinary : kPrefixes).find(([size]) => Math.abs(value) >= size) || [1e-9, 'n'];
-  // Units with a prefix of their own, as ms and us, take no second one.
-  const plain = /^(ms|us|ns|ks|d|h|min)\b/.test(rest) ? [1, ''] : scale;
-  const number = value / plain[0];
-  const digits = Math.abs(number) >= 100 || Number.isInteger(number) ? 0 : Math.abs(number) >= 10 ? 1 : 2;
-  const text = number.toFixed(digits);
-  return plain[1] + head === '' ? text : head[0] === '%' ? text + ' %' : `${text} ${plain[1]}${head}`;
-}
-
 const twoOf = number => String(number).padStart(2, '0');
 
 function clock(milliseconds, precise) {

@@ -80,7 +80,7 @@ function drawHeat(heat, ...size) {
   pen.textBaseline = 'middle';
   pen.textAlign = 'right';
   const every = Math.max(1, Math.ceil((high - low) / (tall / 26)));
-  for (let edge = low; edge <= high; edge += every) pen.fillText(quantity(heat.edges[edge], heat.unit), kHeatLeft - 6, Math.min(height - kHeatBottom, Math.max(8, y(edge))));
+  for (let edge = low; edge <= high; edge += every) pen.fillText(shortQuantity(heat.edges[edge], heat.unit), kHeatLeft - 6, Math.min(height - kHeatBottom, Math.max(8, y(edge))));
   pen.textAlign = 'center';
   pen.textBaseline = 'alphabetic';
   const labels = Math.max(2, Math.floor(wide / 110));
