@@ -3,9 +3,11 @@ let place = new URLSearchParams(location.search);
 
 const usualSpan = 900;
 const spanOf = () => Number(place.get('span')) || usualSpan;
-// A moment as the server prints it has a fraction that a number of this language rounds down: the
-// next microsecond is still the same moment.
-const momentText = milliseconds => (Math.ceil(milliseconds * 1e3) / 1e6).toFixed(6);
+// A number of this language rounds a moment by a part of a microsecond, up or down. The place of a time between two
+// moments is that of the first, so it must not be before it.
+const momentText = milliseconds => (Math.ceil(milliseconds * 1e3 + .5) / 1e6).toFixed(6);
+// A file reads its place behind the '#'.
+const isFile = location.protocol === 'file:', lead = isFile ? '#?' : '?';
 
 function linkWith(changes, from = place) {
   const next = new URLSearchParams(from);
@@ -19,9 +21,8 @@ function linkWith(changes, from = place) {
 // A place is entered: the way back leads to the one before, unless only a detail changed.
 function go(link, {replace = false} = {}) {
   const url = new URL(location.href);
-  url.search = link;
-  url.hash = '';
-  if (location.protocol === 'file:') url.hash = '?' + link;
+  if (isFile) url.hash = '?' + link;
+  else (url.search = link, url.hash = '');
   history[replace ? 'replaceState' : 'pushState'](null, '', url);
   place = new URLSearchParams(link);
   arrive();
@@ -30,6 +31,6 @@ function go(link, {replace = false} = {}) {
 const change = (changes, how) => go(linkWith(changes), how);
 
 window.addEventListener('popstate', () => {
-  place = new URLSearchParams(location.protocol === 'file:' ? location.hash.slice(2) : location.search);
+  place = new URLSearchParams(isFile ? location.hash.slice(2) : location.search);
   arrive();
 });

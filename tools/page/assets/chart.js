@@ -283,7 +283,7 @@ function sayPlot(plot) {
 // Where the row of its counter leads.
 function linkOf(plot) {
   const line = picture.sections[0].lines.find(line => textOf(line.cells[0]) === plot.title);
-  return line && '?' + line.opens;
+  return line && lead + line.opens;
 }
 
 // The chosen counter has the first place, and the others one below the tables.

@@ -47,14 +47,14 @@ function linesOf(section) {
 const kIdentity = ['screen', 'provider', 'set', 'instance', 'counter'];
 
 // The chosen counter, then those of the other rows: each has a picture of its own.
-function plotsOf(found, section) {
-  const plots = [...found.plots];
-  for (const line of plots.length ? section.lines : []) {
+function picturesOf(found, section) {
+  const made = [found];
+  for (const line of found.plots.length ? section.lines : []) {
     const words = new URLSearchParams(line.opens), key = kIdentity.map(name => words.get(name) || '').join('\n');
-    const [plot] = fileData.pictures[fileData.keys[key]]?.plots || [];
-    if (plots.length < kPlots && plot && plots.every(known => known.title !== plot.title)) plots.push(plot);
+    const other = fileData.pictures[fileData.keys[key]], title = other?.plots[0]?.title;
+    if (made.length < kPlots && title && made.every(known => known.plots[0].title !== title)) made.push(other);
   }
-  return plots;
+  return made;
 }
 
 function pictureOfFile() {
@@ -68,17 +68,25 @@ function pictureOfFile() {
     const known = Object.keys(keys).find(known => known.split('\n').toSpliced(1, 1).join('\n') === key(rest));
     found = pictures[keys[known]];
   }
-  const problems = found ? found.problems : ['This file does not hold what the address names; here is its overview.', ...fileData.problems];
+  const problems = found ? [...found.problems] : ['This file does not hold what the address names; here is its overview.', ...fileData.problems];
   found ||= pictures[0];
   const end = place.has('at') ? Number(place.get('at')) * 1e3 : found.last, begin = place.has('span') ? end - spanOf() * 1e3 : place.has('at') ? end - usualSpan * 1e3 : -Infinity;
   const isIn = time => time >= begin && time <= end;
   const cut = (times, list) => list.filter((value, at) => isIn(times[at]));
-  const made = {...found, problems};
+  const cutPlot = (plot, shift) => {
+    const times = plot.times.map(time => time + shift);
+    return {...plot, log: place.has('log'), times: plot.times.filter((time, at) => isIn(times[at])), curves: plot.curves.map(curve => ({...curve, low: cut(times, curve.low), high: cut(times, curve.high)}))};
+  };
+  const moments = found.plots[0]?.times || [], time = place.has('at') && moments.findLast(time => time <= end) || found.time;
+  if (time !== found.time) problems.push(`The tables of a file show its last moment, ${clock(found.time)}.`);
+  const made = {...found, problems, moments, time};
   made.sections = found.sections.map(section => {
     const lines = linesOf(section);
     return {...section, lines: lines.slice(0, 1000), first: 0, total: lines.length};
   });
-  made.plots = plotsOf(found, made.sections[0]).map(plot => ({...plot, log: place.has('log'), times: plot.times.filter(isIn), curves: plot.curves.map(curve => ({...curve, low: cut(plot.times, curve.low), high: cut(plot.times, curve.high)}))}));
+  const shown = picturesOf(found, made.sections[0]);
+  made.plots = shown.flatMap(one => one.plots.map(plot => cutPlot(plot, 0)));
+  if (found.over) made.over = {...found.over, plots: shown.flatMap(one => (one.over?.plots || []).map(plot => cutPlot(plot, found.shift)))};
   if (found.heat) made.heat = {...found.heat, times: found.heat.times.filter(isIn), counts: cut(found.heat.times, found.heat.counts)};
   return made;
 }

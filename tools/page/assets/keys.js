@@ -23,7 +23,7 @@ function freeze() {
 async function step(direction) {
   if (!picture) return;
   if (fileData) {
-    const times = picture.plots[0]?.times || [], now = picture.time;
+    const times = picture.moments, now = picture.time;
     const next = direction < 0 ? times.findLast(time => time < now) : times.find(time => time > now);
     if (next !== undefined) change({at: momentText(next)}, {replace: true});
     return;
@@ -139,7 +139,7 @@ document.addEventListener('keydown', event => {
   if (arrow && isRow) return event.preventDefault(), moveRow(arrow);
   if (target.matches('.plot,.heat') && (event.key === 'ArrowLeft' || event.key === 'ArrowRight')) return event.preventDefault(), void step(event.key === 'ArrowLeft' ? -1 : 1);
   const known = kKeys.find(([key]) => key === event.key);
-  if (!known) return;
+  if (!known || byId(known[3])?.hidden) return;
   event.preventDefault();
   known[2]();
 });

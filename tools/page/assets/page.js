@@ -32,7 +32,7 @@ function drawCrumbs(crumbs) {
   nav.shape = shape;
   nav.replaceChildren(...crumbs.map((crumb, at) => at + 1 === crumbs.length
     ? element('b', {'aria-current': 'page', title: crumb.text}, crumb.text)
-    : element('a', {href: '?' + crumb.link, title: crumb.text}, crumb.text)));
+    : element('a', {href: lead + crumb.link, title: crumb.text}, crumb.text)));
   const name = crumbs.length > 1 ? crumbs[crumbs.length - 1].text + ' \u00b7 ' : '';
   document.title = name + 'meterbank';
 }
@@ -165,16 +165,18 @@ function start() {
   }
   // Links within the page change the place and load nothing.
   document.addEventListener('click', event => {
-    const link = event.target.closest?.('a[href^="?"]');
+    const link = event.target.closest?.(`a[href^="${lead}"]`);
     if (!link || event.button || event.ctrlKey || event.metaKey || event.shiftKey) return;
     event.preventDefault();
-    go(link.getAttribute('href').slice(1));
+    go(link.getAttribute('href').slice(lead.length));
   });
   matchMedia('(prefers-color-scheme: dark)').addEventListener('change', useTheme);
   document.addEventListener('visibilitychange', () => !document.hidden && picture && onPicture(picture));
   useTheme();
   readFileData().then(() => {
-    if (location.protocol === 'file:') place = new URLSearchParams(location.hash.startsWith('#?') ? location.hash.slice(2) : '');
+    if (isFile) place = new URLSearchParams(location.hash.startsWith('#?') ? location.hash.slice(2) : '');
+    // A file has no values but the printed ones, and rows in no groups.
+    if (fileData) for (const id of ['stored', 'units', 'group']) byId(id).hidden = true;
     arrive();
   });
 }

@@ -67,7 +67,7 @@ function drawRow(row, line, section) {
     if (cell.className !== look) cell.className = look;
     if (at === 0 && line.opens) {
       if (!cell.link) cell.replaceChildren(cell.link = element('a', {tabindex: '-1'}));
-      setAttribute(cell.link, 'href', '?' + line.opens);
+      setAttribute(cell.link, 'href', lead + line.opens);
       setText(cell.link, text || '\u2013');
     } else {
       if (cell.link) delete cell.link;
