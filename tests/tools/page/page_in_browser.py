@@ -148,6 +148,13 @@ class PageInBrowser(unittest.TestCase):
                     self.assertEqual(set(self.browser.run("compared")), {""})
                     self.is_quiet(served.base)
 
+    def test_columns_are_lists_of_numbers_in_each_form(self):
+        with open(os.path.join(ASSETS, "feed.js"), encoding="ascii") as file:
+            forms = "".join(line for line in file if line.startswith(("const bytesOf", "const listOf", "const valuesOf")))
+        for column, values in [("''", []), ("'AACAPwAAwH8='", [1, None]), ("{wide: ''}", []),
+                               ("{wide: 'AACACmXNzUEAAAAAAAD4fw=='}", [1e9 + 21, None])]:
+            self.assertEqual(self.browser.run(f"(() => {{ {forms} return valuesOf({column}); }})()"), values)
+
     def test_every_counter_of_an_instance_has_a_plot_that_leads_to_it(self):
         browser, titles = self.browser, "[...document.querySelectorAll('.others h2')].map(e => e.textContent)"
         with Served(self.dir) as served:
@@ -198,6 +205,33 @@ class PageInBrowser(unittest.TestCase):
             self.assertIn("the token is wrong", self.text("#problems"))
             self.assertEqual(self.browser.run("document.querySelectorAll('td').length"), 0)
 
+    def test_a_page_that_hears_nothing_says_so_until_it_does(self):
+        browser, state = self.browser, "document.querySelector('#moment').dataset.state"
+        with Served(self.dir) as served:
+            browser.go(served.address())
+            browser.until(f"{state} === 'live'")
+            served.process.send_signal(signal.SIGSTOP)
+            try:
+                browser.until(f"{state} === 'lost'", 25)
+                self.assertIn("does not answer", self.text("#problems"))
+            finally:
+                served.process.send_signal(signal.SIGCONT)
+            browser.until(f"{state} === 'live'")
+            self.assertTrue(browser.run("document.querySelector('#problems').hidden"))
+
+    def test_a_page_of_a_server_that_has_ended_never_says_live(self):
+        browser, state = self.browser, "document.querySelector('#moment').dataset.state"
+        with Served(self.dir) as served:
+            browser.go(served.address())
+            browser.until("document.querySelector('tbody tr')")
+            port = served.base.rstrip("/").rsplit(":", 1)[1]
+        browser.until(f"{state} === 'lost'")
+        browser.key("[")
+        with Served(self.dir, "--port", port):
+            browser.until("document.querySelector('#problems').textContent.includes('the token is wrong')", 20)
+            self.assertEqual(browser.run(state), "lost")
+        self.assertEqual([one for one in browser.complaints() if "TypeError" in one], [])
+
     def test_links_lead_down_and_the_way_back_up(self):
         with Served(self.dir) as served:
             self.browser.go(served.address())
@@ -236,9 +270,12 @@ class PageInBrowser(unittest.TestCase):
             browser.key(" ")
             browser.until("document.querySelector('#moment').dataset.state === 'frozen'")
             browser.until("location.search.includes('at=')")
-            frozen = browser.run("location.search")
+            browser.until("document.querySelector('#moment').textContent.startsWith('at')")
+            frozen = self.text("#moment")
             browser.key("[")
-            browser.until(f"location.search !== {frozen!r} && location.search.includes('at=')")
+            browser.until(f"document.querySelector('#moment').textContent !== {frozen!r}")
+            browser.key("]")
+            browser.until(f"document.querySelector('#moment').textContent === {frozen!r}")
             browser.key(" ")
             browser.until("!location.search.includes('at=')")
             browser.key("j")
@@ -293,10 +330,71 @@ class PageInBrowser(unittest.TestCase):
             self.is_quiet(served.base)
 
     def test_two_recordings_lie_one_over_the_other(self):
+        browser, overlaid = self.browser, "document.querySelector('.legend')?.textContent.match(/\\(second\\) \\d/)"
         with Served(self.dir, *self.logs) as served:
-            self.browser.go(served.address(INSTANCE + "accepted"))
-            self.browser.until("document.querySelector('.legend')?.textContent.includes('(second)')")
+            browser.go(served.address(INSTANCE + "accepted"))
+            browser.until(overlaid)
+            self.drag_over_plot(.2, .9)
+            browser.until("location.search.includes('at=')")
+            browser.wait(0.5)
+            browser.until(overlaid)
             self.is_quiet(served.base)
+
+    def drag_over_plot(self, begin, end):
+        left, top, width, height = self.browser.run("(r => [r.left, r.top, r.width, r.height])"
+                                                    "(document.querySelector('.area').getBoundingClientRect())")
+        self.browser.drag(left + width * begin, top + height / 2, left + width * end, top + height / 2)
+
+    def test_keys_halve_a_span_and_lengthen_it(self):
+        browser, span = self.browser, "new URLSearchParams(location.search).get('span')"
+        with Served(self.dir) as served:
+            browser.go(served.address(INSTANCE + "accepted&span=30"))
+            browser.until("document.querySelector('.plot canvas')")
+            browser.key("-")
+            browser.until(f"{span} === '15'")
+            for _ in range(4):
+                browser.key("-")
+            browser.until(f"{span} === '1'")
+            browser.key("+")
+            browser.until(f"{span} === '30'")
+
+    def test_a_heat_map_and_its_bars_take_the_width_of_a_wide_screen(self):
+        browser = self.browser
+        browser.resize(2560, 1200)
+        with Served(self.dir) as served:
+            browser.go(served.address(INSTANCE + "latency"))
+            browser.until("document.querySelector('.charts .heat') && document.querySelector('.charts .bars')")
+            wide, heat, bars = browser.run("['.charts', '.heat', '.bars'].map(name => "
+                                           "document.querySelector(name).clientWidth)")
+            self.assertGreater(heat + bars, .9 * wide)
+            self.assertEqual(browser.run("[...document.querySelectorAll('.charts:not(.others) canvas')]"
+                                         ".map(canvas => canvas.className).join()"), ",heat,bars")
+
+    def test_values_are_written_as_the_tables_write_them(self):
+        with open(os.path.join(ASSETS, "quantity.js"), encoding="ascii") as file:
+            script = file.read()
+        with open(os.path.join(ASSETS, "dom.js"), encoding="ascii") as file:
+            script += "".join(line for line in file if line.startswith("const twoOf"))
+        with open(os.path.join(ASSETS, "chart.js"), encoding="ascii") as file:
+            script += "".join(line for line in file if line.startswith("const kTimeSteps"))
+        self.browser.run("globalThis.eval(" + repr(script.replace("const ", "var ")) + ")")
+        for value, unit, text in [(123459, "ms", "2m03s"), (995e-3, "{order}/s", "0.99 /s"), (.9996e6, "", "999600"),
+                                  (999.6e3, "1", "1.00 M"), (2e-12, "s", "0.002 ns"), (1536, "KiBy", "1.50 MiB"),
+                                  (2.5, "%", "2.5 %"), (0, "s", "0 s"), (-1.5, "s", "-1.50 s"), (7300, "s", "2h01m"),
+                                  (9.3e18, "1", "9.30 E"), (2**63, "", str(2**63)), (None, "By", "\u2013")]:
+            with self.subTest(value=value, unit=unit):
+                self.assertEqual(self.browser.run(f"quantity({'null' if value is None else value}, {unit!r})"), text)
+        for low, high, unit in [(0, 1.2e6, "By"), (995e3, 1.005e6, "1"), (0, 3e24, "1"), (123.4, 123.5, "s"),
+                                (9.2e18, 9.2e18 + 4096, ""), (1e-12, 4e-12, "s"), (0, 8000, "s"), (.99, 1.01, "%"),
+                                (123456, 123460, "ms"), (0, 900, "KiBy")]:
+            with self.subTest(low=low, high=high, unit=unit):
+                labels = self.browser.run(
+                    f"roundTicks({low}, {high}, {(high - low) / 6}, {unit!r}).map(([, label]) => label)")
+                self.assertGreaterEqual(len(labels), 2)
+                self.assertEqual(len(set(labels)), len(labels), labels)
+                self.assertLessEqual(max(map(len, labels)), 12, labels)
+        self.assertEqual(self.browser.run("roundTicks(0, 1.2e6, 4e5, 'By').map(([, label]) => label)"),
+                         ["0 B", "0.5 MiB", "1.0 MiB"])
 
     def test_an_exported_file_works_offline(self):
         browser = self.browser
@@ -314,7 +412,41 @@ class PageInBrowser(unittest.TestCase):
         browser.until("document.querySelectorAll('tbody tr').length === 1")
         browser.key("Escape")
         browser.until("document.querySelectorAll('.others canvas').length >= 3")
+        self.assertEqual(browser.run("['stored', 'units', 'group'].filter(id => !document.getElementById(id).hidden)"), [])
+        self.assertEqual(browser.run("[...document.querySelectorAll('a:not(.skip)')].map(a => a.getAttribute('href'))"
+                                     ".filter(href => !href.startsWith('#?'))"), [])
+        seen = [self.text("#moment")]
+        for key in "[[[]":
+            browser.key(key)
+            browser.until(f"document.querySelector('#moment').textContent !== {seen[-1]!r}")
+            seen.append(self.text("#moment"))
+        self.assertEqual(len(set(seen)), 4)
+        self.assertEqual(seen[2], seen[4])
+        self.assertIn("show its last moment", self.text("#problems"))
         self.is_quiet("file://")
+
+    def test_an_exported_file_cuts_the_curves_of_both_recordings(self):
+        browser = self.browser
+        page = os.path.join(self.folder.name, "both.html")
+        subprocess.run([VIEW, *self.logs, "--export", page], check=True, capture_output=True)
+        browser.go("file://" + page + "#?" + INSTANCE + "accepted")
+        browser.until("document.querySelector('.legend')?.textContent.includes('(second)')")
+        self.drag_over_plot(.2, .5)
+        browser.until("location.hash.includes('span=')")
+        browser.wait(0.5)
+        # The plot is as long as what was chosen of it, or the second recording is drawn far behind that.
+        labels = browser.run("document.querySelector('.plot').getAttribute('aria-label')")
+        self.assertEqual(labels.count("between"), 2, labels)
+        self.drag_over_plot(.1, .9)
+        browser.until("Number(new URLSearchParams(location.hash.slice(2)).get('span')) < 1")
+
+    def test_an_export_ends_when_it_is_asked_to(self):
+        page = os.path.join(self.folder.name, "never.html")
+        with subprocess.Popen([VIEW, "--dir", self.dir, "--export", page, "--for", "60s"], stderr=subprocess.PIPE) as export:
+            time.sleep(.5)
+            export.send_signal(signal.SIGTERM)
+            self.assertEqual(export.wait(10), 143)
+        self.assertEqual([name for name in os.listdir(self.folder.name) if name.startswith("never")], [])
 
     def test_colours_follow_the_system_and_the_switch(self):
         browser = self.browser

@@ -290,7 +290,7 @@ function linkOf(plot) {
 function placeCharts(plots, first, others) {
   plots.forEach((plot, index) => {
     const {card} = chartOf(index), parent = index ? others : first;
-    if (card.parentNode !== parent) parent.append(card);
+    if (card.parentNode !== parent) parent.insertBefore(card, index ? null : parent.firstChild);
   });
   for (const [index, chart] of charts) {
     if (index < plots.length) continue;

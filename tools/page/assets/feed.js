@@ -40,7 +40,7 @@ function windowWords() {
 // Numbers come as base64 of their bytes. What is not a number is not a value.
 const bytesOf = text => Uint8Array.from(atob(text), letter => letter.charCodeAt(0)).buffer;
 const listOf = numbers => Array.from(numbers, value => Number.isNaN(value) ? null : value);
-const valuesOf = column => column.wide ? listOf(new Float64Array(bytesOf(column.wide))) : listOf(new Float32Array(bytesOf(column)));
+const valuesOf = column => listOf(typeof column === 'string' ? new Float32Array(bytesOf(column)) : new Float64Array(bytesOf(column.wide)));
 
 // Lines have one column for the low and the high values, and plots that of the plot before for the moments.
 function unpacked(shown) {

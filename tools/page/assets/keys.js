@@ -37,7 +37,7 @@ async function step(direction) {
 
 function stepSpan(direction) {
   const now = spanOf();
-  const next = direction > 0 ? kSpans.find(span => span > now) : kSpans.findLast(span => span < now);
+  const next = direction > 0 ? kSpans.find(span => span > now) : kSpans.findLast(span => span < now) ?? (now > 1 && Math.max(1, now / 2));
   if (next) change({span: next === usualSpan ? null : next}, {replace: true});
 }
 

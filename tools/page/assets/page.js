@@ -89,10 +89,11 @@ onPicture = shown => {
   else if (othersBox.parentNode !== main) main.append(othersBox);
   placeCharts(plots, chartsBox, othersBox);
   const cards = [[shown.heat, heatCard, drawHeat], [shown.histogram, barsCard, drawHistogram]];
-  for (const [data, {card}] of cards) {
-    if (!data) card.remove();
-    else if (card.parentNode !== chartsBox) chartsBox.append(card);
-  }
+  cards.reduceRight((next, [data, {card}]) => {
+    if (!data) return card.remove(), next;
+    if (card.parentNode !== chartsBox) chartsBox.insertBefore(card, next);
+    return card;
+  }, null);
   // Sizes are asked for before any text changes, because an answer after that takes a layout of the page.
   const widths = plots.map((plot, index) => widthOf(chartOf(index)));
   const sizes = cards.map(([, {canvas}]) => [canvas.clientWidth, canvas.clientHeight]);
@@ -127,7 +128,7 @@ onTrouble = (text, lost = false) => {
   drawProblems(picture);
 };
 
-let lastIdentity = '';
+let lastIdentity = '', lastOrder = '';
 function arrive() {
   const identity = ['screen', 'provider', 'set', 'instance'].map(name => place.get(name)).join('\n');
   if (identity !== lastIdentity) {
@@ -142,6 +143,10 @@ function arrive() {
     window.scrollTo(0, 0);
   }
   lastIdentity = identity;
+  // Other rows come first then.
+  const order = ['filter', 'sort', 'ascending', 'group', 'hide-zeros'].map(name => place.get(name)).join('\n');
+  if (order !== lastOrder) part.first = 0;
+  lastOrder = order;
   drawTools();
   follow();
 }
@@ -153,10 +158,7 @@ function start() {
   let typing = 0;
   byId('filter').oninput = event => {
     clearTimeout(typing);
-    typing = setTimeout(() => {
-      part.first = 0;
-      change({filter: event.target.value}, {replace: true});
-    }, 120);
+    typing = setTimeout(() => change({filter: event.target.value}, {replace: true}), 120);
   };
   for (const [key, help, act, id] of kKeys) {
     if (!id) continue;

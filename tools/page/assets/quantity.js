@@ -41,7 +41,7 @@ function quantity(value, text = '') {
   if (text === '%') return `${value.toFixed(1)} %`;
   const unit = unitOf(text), number = inBase(value, unit);
   if (unit.isTime) return durationOf(number);
-  if (unit.isCount && Number.isInteger(value)) return String(value);
+  if (unit.isCount && Number.isInteger(value)) return String(BigInt(value));
   const [size, prefix] = (unit.isBinary ? kBinary : kDecimal).find(([size]) => Math.abs(number) >= .9995 * size) || [1, ''];
   return `${digitsOf(number / size)} ${prefix}${unit.symbol}`.trim();
 }
@@ -83,6 +83,7 @@ function labelsOf(ticks, step, text) {
   // There is room for so many digits. With more, labels tell how far they are above the first.
   if (digits > 5) return ticks.map((tick, at) => at ? '+' + quantity(tick - ticks[0], text) : shortQuantity(tick, text));
   return ticks.map(tick => {
+    if (!tick) return shortQuantity(0, text);
     const number = inBase(tick, unit) / size;
     const word = Math.abs(number) >= 1e7 ? number.toExponential(2) : number.toFixed(digits);
     return `${word} ${prefix}${unit.symbol}`.trim();
