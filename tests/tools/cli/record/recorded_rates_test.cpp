@@ -5,6 +5,7 @@
 #include <utility>
 #include <vector>
 
+#include "../../record/made_recording.hpp"
 #include "../../record/made_shop.hpp"
 #include "../cli_fixture.hpp"
 #include "cli/session/exit_code.hpp"
@@ -187,6 +188,16 @@ TEST_F(RecordedRates, ThatSeldomFallTogetherShowTheLastSampleThatHadBoth) {
   EXPECT_EQ(at("@1700000021"), "21: -28");
   EXPECT_EQ(at("@1700000041.5"), "21: -28");
   EXPECT_EQ(at("-0s"), "42: -49");
+}
+
+TEST_F(RecordedRates, OfOneSampleOfARangeAreThoseSinceTheSampleBeforeIt) {
+  record::MadeRecording made({});
+  made.ticks(0, 10);
+  made.write(file("made.mbr"));
+  const auto one = run_plainly({"get", "queues/*/count", "--log", file("made.mbr"), "--from",
+                                "@1700000004", "-n", "1", "--across-users"});
+  ASSERT_EQ(one.code, kExitDone) << one.err;
+  EXPECT_EQ(one.out, "2023-11-14T22:13:24.000Z\tqueues/eu/count\t1\t1/s\n");
 }
 
 TEST_F(RecordedRates, SayThatNoSampleIsInTheRange) {
