@@ -17,7 +17,7 @@
 namespace meterbank::view {
 namespace {
 
-constexpr auto kExtremesTimeMax = std::chrono::seconds(1);
+constexpr auto kExtremesTimeMax = std::chrono::milliseconds(300);  // of one picture
 // Plots of so many places are read by turns, none of them from the beginning again.
 constexpr std::size_t kExtremesMax = 16;
 constexpr std::ptrdiff_t kTrendMomentsMin = 64;  // about as many as a small plot has columns

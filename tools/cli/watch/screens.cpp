@@ -33,7 +33,10 @@ class ScreensSession {
       if (!show()) return kExitDone;
     }
     while (!is_over_) {
-      switch (waiter_.wait_until(std::min({next_moment(), end, rest_of_key()}), screen_.input())) {
+      // The next picture has more of the plots.
+      const auto more = is_unfinished_ ? Clock::now() : Clock::time_point::max();
+      switch (waiter_.wait_until(std::min({next_moment(), end, rest_of_key(), more}),
+                                 screen_.input())) {
         case Wake::kStop:
           return kExitDone;
         case Wake::kTimeout:
@@ -81,6 +84,7 @@ class ScreensSession {
       const auto window = window_for(navigator_.window(), size.width, size.height);
       const auto picture = source_.picture(navigator_.place(), window);
       draw(picture, size);
+      is_unfinished_ = picture.is_unfinished;
       const auto line = navigator_.line();
       navigator_.drawn(picture, drawing_.lines);
       const auto& now = navigator_.window();
@@ -189,6 +193,7 @@ class ScreensSession {
   std::optional<KeyPress> clicked_;
   Clock::time_point clicked_at_;
   std::uint64_t taken_ = 0;
+  bool is_unfinished_ = false;  // the last picture
   bool is_over_ = false;
 };
 

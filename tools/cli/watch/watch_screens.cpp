@@ -176,7 +176,11 @@ int print_screens(const Invocation& invocation, const view::Place& place, Select
       if (Clock::now() >= end) return kExitDone;
       board.take();
     }
-    const auto picture = board.picture(navigator.place(), window);
+    auto picture = board.picture(navigator.place(), window);
+    while (picture.is_unfinished) {
+      if (waiter.wait_until(Clock::now()) == Wake::kStop) return kExitDone;
+      picture = board.picture(navigator.place(), window);
+    }
     if (invocation.format == Format::kJson) {
       console.out << view::json_of(picture) << '\n' << std::flush;
     } else {
