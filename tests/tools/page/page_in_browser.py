@@ -377,6 +377,7 @@ class PageInBrowser(unittest.TestCase):
             script += "".join(line for line in file if line.startswith("const twoOf"))
         with open(os.path.join(ASSETS, "chart.js"), encoding="ascii") as file:
             script += "".join(line for line in file if line.startswith("const kTimeSteps"))
+        script += "const place = new URLSearchParams();"
         self.browser.run("globalThis.eval(" + repr(script.replace("const ", "var ")) + ")")
         for value, unit, text in [(123459, "ms", "2m03s"), (995e-3, "{order}/s", "0.99 /s"), (.9996e6, "", "999600"),
                                   (999.6e3, "1", "1.00 M"), (2e-12, "s", "0.002 ns"), (1536, "KiBy", "1.50 MiB"),
@@ -393,6 +394,10 @@ class PageInBrowser(unittest.TestCase):
                 self.assertGreaterEqual(len(labels), 2)
                 self.assertEqual(len(set(labels)), len(labels), labels)
                 self.assertLessEqual(max(map(len, labels)), 12, labels)
+        self.browser.run("place.set('base-units', '1')")
+        for value, unit, text in [(123459, "ms", "123.459 s"), (1536, "KiBy", "1572864 By"), (.25, "1", "0.25")]:
+            self.assertEqual(self.browser.run(f"quantity({value}, {unit!r})"), text)
+        self.browser.run("place.delete('base-units')")
         self.assertEqual(self.browser.run("roundTicks(0, 1.2e6, 4e5, 'By').map(([, label]) => label)"),
                          ["0 B", "0.5 MiB", "1.0 MiB"])
 

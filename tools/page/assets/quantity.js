@@ -12,7 +12,7 @@ function unitOf(text) {
   const per = text.endsWith('/s') ? '/s' : '', code = text.slice(0, text.length - per.length);
   const [base, factor] = kMeanings[code] || [code, 1];
   const word = base === '1' || base[0] === '{' ? '' : base === 'By' ? 'B' : base;
-  return {factor, symbol: word + per, isBinary: base === 'By', isTime: base === 's' && !per, isCount: !text};
+  return {factor, whole: base + per, symbol: word + per, isBinary: base === 'By', isTime: base === 's' && !per, isCount: !text};
 }
 
 // Multiplying by a part is not exact where dividing by a whole number is.
@@ -36,12 +36,18 @@ function durationOf(seconds) {
   return `${Math.floor(whole / size)}${names[0]}${twoOf(Math.floor(whole % size / small))}${names[1]}`;
 }
 
+function unscaled(value) {
+  if (Number.isInteger(value)) return String(BigInt(value));
+  return Math.abs(value) >= 1 ? value.toFixed(3) : String(Number(value.toPrecision(4)));
+}
+
 function quantity(value, text = '') {
   if (value === null || value === undefined || Number.isNaN(value)) return '\u2013';
-  if (text === '%') return `${value.toFixed(1)} %`;
   const unit = unitOf(text), number = inBase(value, unit);
+  if (place.has('base-units')) return `${unscaled(number)} ${unit.whole === '1' ? '' : unit.whole}`.trim();
+  if (text === '%') return `${value.toFixed(1)} %`;
   if (unit.isTime) return durationOf(number);
-  if (unit.isCount && Number.isInteger(value)) return String(BigInt(value));
+  if (unit.isCount && Number.isInteger(value)) return unscaled(value);
   const [size, prefix] = (unit.isBinary ? kBinary : kDecimal).find(([size]) => Math.abs(number) >= .9995 * size) || [1, ''];
   return `${digitsOf(number / size)} ${prefix}${unit.symbol}`.trim();
 }
