@@ -101,10 +101,10 @@ SetWork& BoardState::work_of(const Row& row) {
   const SetFacts& facts = past.facts_of(row);
   if (last_work == nullptr || last_provider != row.provider || last_work->facts != &facts) {
     last_provider = row.provider;
-    last_work = &work[{row.provider_label(), &facts}];
+    last_work = &work[{label_of(*row.provider), &facts}];
     last_work->facts = &facts;
     last_work->set = facts.symbol;
-    last_work->provider = row.provider_label();
+    last_work->provider = label_of(*row.provider);
   }
   return *last_work;
 }
@@ -322,7 +322,7 @@ Place BoardState::present_place(const Place& place) const {
   const auto name = place.provider.substr(0, place.provider.rfind('@'));
   const ProviderView* found = nullptr;
   for (const auto& provider : selection.catalog().providers()) {
-    if (provider->label() == place.provider) return place;
+    if (label_of(*provider) == place.provider) return place;
     if (provider->state != ProviderState::kLive || provider->name != name) continue;
     if (found != nullptr) return place;
     found = provider.get();
@@ -331,7 +331,7 @@ Place BoardState::present_place(const Place& place) const {
   const bool is_past = place.at_ns && std::any_of(past.rows().begin(), past.rows().end(), is_of_it);
   if (found == nullptr || is_past) return place;
   Place present = place;
-  present.provider = found->label();
+  present.provider = label_of(*found);
   return present;
 }
 

@@ -51,7 +51,7 @@ class RowAt {
   [[nodiscard]] const SetFacts& set() const noexcept { return *facts_; }
   [[nodiscard]] std::string provider() const {
     if (known_ != nullptr) return known_->provider;
-    return row_->is_total ? "" : row_->provider_label();
+    return row_->is_total ? "" : label_of(*row_->provider);
   }
   [[nodiscard]] std::string instance() const {
     return known_ != nullptr ? known_->instance : row_->instance_label();
@@ -225,7 +225,7 @@ void BoardState::each_row(const When& when, const Place& place, Take take) {
   for (const Row& row : when.newer->since(*when.older, cli::kUncapped)) {
     if (!place.provider.empty() && row.provider != provider) {
       provider = row.provider;
-      is_wanted = provider->label() == place.provider;
+      is_wanted = label_of(*provider) == place.provider;
     }
     if (!is_wanted || (row.is_total && !place.provider.empty())) continue;
     const auto& set = row.set();

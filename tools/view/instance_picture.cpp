@@ -412,10 +412,10 @@ class InstancePicture {
     std::vector<const recording::EnvelopeSeries*> drawn;
     for (const auto& series : extremes.series()) {
       if (series.path != path || facts.is_distribution != series.percentile.has_value()) continue;
-      if (!row_.provider().empty() && !series.provider.empty() &&
-          row_.provider().rfind(series.provider, 0) != 0) {
-        continue;
-      }
+      const std::string provider = row_.provider();
+      const bool is_of_other = !series.provider.empty() && !provider.starts_with(series.provider);
+      const bool is_elsewhere = !series.host.empty() && !provider.ends_with(" on " + series.host);
+      if (!provider.empty() && (is_of_other || is_elsewhere)) continue;
       drawn.push_back(&series);
     }
     if (drawn.empty()) return false;

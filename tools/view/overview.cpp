@@ -108,7 +108,7 @@ class AskedFor {
 Line line_of(const ProviderView& provider, const Place& place, std::uint64_t time_ns) {
   const double age = age_of(provider, time_ns);
   Line line;
-  const auto label = provider.label();
+  const auto label = label_of(provider);
   line.key = label;
   line.cells = {{clean(label)},
                 {std::string(name_of(provider.state)), mood_of(provider)},
@@ -154,8 +154,8 @@ Section providers_of(const cli::Selection& selection, const When& when, const Wi
   for (const auto& provider : selection.catalog().providers()) {
     if (!asked_for.is(*provider)) continue;
     ++section.all;
-    if (!place.provider.empty() && provider->label() != place.provider) continue;
-    if (!passes(place.filter, provider->label())) continue;
+    if (!place.provider.empty() && label_of(*provider) != place.provider) continue;
+    if (!passes(place.filter, label_of(*provider))) continue;
     ranks.push_back({provider.get(), urgency_of(*provider)});
   }
   std::stable_sort(ranks.begin(), ranks.end(), [](const ProviderRank& a, const ProviderRank& b) {
@@ -169,7 +169,7 @@ Section providers_of(const cli::Selection& selection, const When& when, const Wi
                     if (column == 2) return age_of(provider, when.time_ns);
                     if (column == 3) return static_cast<double>(provider.sets.size());
                     if (column == 4) return static_cast<double>(instances_of(provider));
-                    return column == 5 ? why_not_live(provider) : provider.label();
+                    return column == 5 ? why_not_live(provider) : label_of(provider);
                   });
   section.total = ranks.size();
   const auto part = part_of(window, 0, section.total);

@@ -10,6 +10,7 @@
 
 #include "cli/distribution/percentiles.hpp"
 #include "cli/format/kinds.hpp"
+#include "cli/format/row_writer.hpp"
 #include "cli/session/selection.hpp"
 
 namespace meterbank::view {
@@ -56,6 +57,8 @@ std::optional<std::size_t> SetFacts::find(std::string_view wanted) const noexcep
   }
   return std::nullopt;
 }
+
+std::string label_of(const ProviderView& provider) { return cli::label_on_host(provider); }
 
 RowId id_of(const Row& row) noexcept {
   return {row.provider->segment_id[0], row.provider->segment_id[1], row.registered->registration,
@@ -267,7 +270,7 @@ void Past::follow(const Row& row, bool with_heat) {
   auto& past = rows_[id];
   if (past.set == nullptr) {
     past.id = id;
-    past.provider = row.is_total ? "" : row.provider_label();
+    past.provider = row.is_total ? "" : label_of(*row.provider);
     past.instance = row.instance_label();
     past.set = &facts_of(row);
   }

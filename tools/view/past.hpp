@@ -60,6 +60,9 @@ struct Reading {
   const Value* value = nullptr;
 };
 
+// "orders@48213"; in a recording of several machines "orders@48213 on web1".
+[[nodiscard]] std::string label_of(const ProviderView& provider);
+
 using RowId = std::array<std::uint64_t, 5>;
 [[nodiscard]] RowId id_of(const Row& row) noexcept;
 

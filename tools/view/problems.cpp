@@ -35,7 +35,7 @@ std::string state_text(const ProviderView& provider) {
 std::vector<std::string> BoardState::problems(const Place& place) const {
   std::vector<std::string> problems;
   for (const auto& provider : selection.catalog().providers()) {
-    if (!place.provider.empty() && provider->label() != place.provider) continue;
+    if (!place.provider.empty() && label_of(*provider) != place.provider) continue;
     const bool is_shown =
         place.set.empty() ||
         std::any_of(provider->sets.begin(), provider->sets.end(), [&](const RegisteredSet& set) {
@@ -43,9 +43,9 @@ std::vector<std::string> BoardState::problems(const Place& place) const {
         });
     if (!is_shown) continue;
     if (provider->state == ProviderState::kHung) {
-      problems.push_back(clean(provider->label()) + ": " + state_text(*provider));
+      problems.push_back(clean(label_of(*provider)) + ": " + state_text(*provider));
     } else if (provider->state == ProviderState::kDead && place.screen != Screen::kOverview) {
-      problems.push_back(clean(provider->label()) +
+      problems.push_back(clean(label_of(*provider)) +
                          " is dead; its last values are the stored ones, key r");
     }
     constexpr std::size_t kProblemsMax = 4;
@@ -61,9 +61,9 @@ std::vector<std::string> BoardState::problems(const Place& place) const {
   if (const auto answers = selection.query.answers()) {
     for (const CallbackAnswer& answer : *answers) {
       if (answer.outcome == AnswerOutcome::kAnswered) continue;
-      if (!place.provider.empty() && answer.provider->label() != place.provider) continue;
+      if (!place.provider.empty() && label_of(*answer.provider) != place.provider) continue;
       problems.push_back(
-          clean(answer.provider->label() + " " + answer.set->set->name + ": " + answer.reason()));
+          clean(label_of(*answer.provider) + " " + answer.set->set->name + ": " + answer.reason()));
     }
   }
   return problems;

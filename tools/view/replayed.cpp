@@ -246,7 +246,7 @@ Result<void> Board::remember(const std::string& path, std::uint64_t from_ns, std
       earlier, *log, *query, from_ns, to_ns,
       [&](const Row& row) {
         const auto& set = row.set();
-        return wanted.contains(key_of(row.is_total ? "" : row.provider_label(),
+        return wanted.contains(key_of(row.is_total ? "" : label_of(*row.provider),
                                       set.symbol.empty() ? set.name : set.symbol,
                                       row.instance_label()));
       },

@@ -209,6 +209,29 @@ TEST_F(RecordedCrowd, ALiveBoardBeginsWithThePastOfSmallSetsAndOfWhatIsLookedAt)
   }
 }
 
+TEST_F(RecordedBoard, RowsOfTwoMachinesAreTwoRows) {
+  record::MadeRecording one({}),
+      other({.host = "web2", .boot = std::string(32, '2'), .recorder = 2});
+  one.ticks(0, 5);
+  other.ticks(0, 5);
+  one.write(file("one.mbr"));
+  other.write(file("other.mbr"));
+  ASSERT_EQ(run_plainly({"log", "merge", file("one.mbr"), file("other.mbr"), "-o", log_}).code,
+            cli::kExitDone);
+  open_board(log_);
+
+  const auto set = picture(set_of("queues"));
+
+  ASSERT_EQ(set.sections.at(0).lines.size(), 2U);
+  EXPECT_EQ(set.sections[0].lines[0].cells.at(1).text, "shop@42 on web1");
+  EXPECT_EQ(set.sections[0].lines[1].cells.at(1).text, "shop@42 on web2");
+  Place place = instance_of("queues", "eu");
+  place.provider = "shop@42 on web2";
+  EXPECT_EQ(picture(place).place.screen, Screen::kInstance);
+  EXPECT_EQ(picture(place).place.provider, place.provider);
+  EXPECT_EQ(picture(Place()).sections.at(0).total, 2U);
+}
+
 TEST_F(BoardTest, WhatItKnowsIsSavedAsARecordingWithoutALostSample) {
   constexpr int kMoments = 150;
   open_board();
