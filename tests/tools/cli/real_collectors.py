@@ -199,7 +199,10 @@ def check_collectd(stack, folder, command_line):
         subprocess.run([command_line, "get", "-f", "statsd", "-i", "100ms", "still_shop/*/sold"],
                        stdout=datagrams, check=True)
     name = "shop-host/statsd/gauge-still_shop.shop.fruit"
-    wait_for("gauge in statsd", lambda: collectd.values(name + ".stock-*"))
+    # Each has a file of its own, one written after the other.
+    wait_for("gauges in statsd", lambda: collectd.values(name + ".stock-*") and collectd.values(name + ".sold-*"))
+    stocks = "shop-host/statsd/gauge-still_shop.shop.*.stock-*"
+    wait_for("the stock of each aisle", lambda: len(collectd.values(stocks)) >= len(AISLES))
     gauges = collectd.values("shop-host/statsd/gauge-still_shop.shop.*")
     check(float(gauges[name + ".sold"]) == SOLD, f"a stored count is a gauge: {gauges}")
     check(len([key for key in gauges if key.endswith(".stock")]) == len(AISLES),

@@ -5,6 +5,7 @@
 #include <chrono>
 
 #include "cli/format/json.hpp"
+#include "cli/format/kinds.hpp"
 #include "cli/format/quantity.hpp"
 #include "cli/format/row_writer.hpp"
 #include "cli/format/separated_values.hpp"
@@ -371,6 +372,16 @@ TEST(Keys, TakesSequencesApart) {
   EXPECT_EQ(keys[4].key, Key::kUnknown);
   EXPECT_EQ(keys[5].text, "q");
   EXPECT_EQ(keys[6].key, Key::kEscape);
+}
+
+TEST(Units, OfTicksThatAreStoredAreNotThoseOfTheirRates) {
+  CounterView busy;
+  busy.type = CounterType::kTimer100Ns;
+  busy.unit = "s";
+  EXPECT_EQ(stored_unit(busy), "100.ns");
+  EXPECT_EQ(cooked_unit(busy), "%");
+  busy.type = CounterType::kLargeRawCount;
+  EXPECT_EQ(stored_unit(busy), "s");
 }
 
 }  // namespace

@@ -105,7 +105,17 @@ std::string cooked_unit(const CounterView& counter) {
 }
 
 std::string stored_unit(const CounterView& counter) {
-  return counter.form == ValueForm::kDistribution ? "1" : counter.unit;
+  if (counter.form == ValueForm::kDistribution) return "1";
+  switch (counter.type) {
+    case CounterType::kTimer100Ns:
+    case CounterType::kTimer100NsInverse:
+    case CounterType::kPrecision100NsTimer:
+    case CounterType::kMultiTimer100Ns:
+    case CounterType::kMultiTimer100NsInverse:
+      return "100.ns";  // as UCUM writes ticks of 100 ns
+    default:
+      return counter.unit;
+  }
 }
 
 void append_stored(const Value& row, std::string& out) {

@@ -36,7 +36,7 @@ void describe(const Value& row, bool raw, Charset charset, LiveRow& live) {
   live.counter.clear();
   live.instance = clean(row.row->instance_label());
   live.instance_width = display_width(live.instance);
-  live.provider = clean(provider_of(row));
+  live.provider = clean(on_host(provider_of(row), host_of(row)));
   live.unit = clean(raw ? stored_unit(*row.counter) : cooked_unit(*row.counter));
   live.detail = clean(row.counter->help.empty() ? row.counter->name
                                                 : row.counter->name + ": " + row.counter->help);
