@@ -23,7 +23,6 @@
 #include <chrono>
 #include <cstdint>
 #include <memory>
-#include <optional>
 #include <string>
 #include <utility>
 
@@ -72,8 +71,8 @@ class LossWatch {
   // To be called after each tick.
   [[nodiscard]] Change look_at(const AppenderCounts& counts, Time now) noexcept {
     constexpr auto kCalm = std::chrono::minutes(1);
-    if (std::exchange(lost_, counts.lost) < counts.lost) last_loss_ = now;
-    const bool is_losing = last_loss_ && now - *last_loss_ < kCalm;
+    if (std::exchange(lost_, counts.lost) < counts.lost) losing_until_ = now + kCalm;
+    const bool is_losing = now < losing_until_;
     const bool was_losing = std::exchange(is_losing_, is_losing);
     if (is_losing == was_losing) return Change::kNone;
     return is_losing ? Change::kBegins : Change::kEnds;
@@ -81,7 +80,7 @@ class LossWatch {
 
  private:
   std::uint64_t lost_ = 0;
-  std::optional<Time> last_loss_;
+  Time losing_until_ = Time::min();
   bool is_losing_ = false;
 };
 
