@@ -253,6 +253,7 @@ class InstancePicture {
     std::stable_partition(counters.begin(), counters.end(),
                           [](const CounterLine& counter) { return counter.line.is_pinned; });
     std::vector<Line> lines;
+    lines.reserve(counters.size());
     for (CounterLine& counter : counters) lines.push_back(std::move(counter.line));
     draw_plots(window, lines);
     table.total = lines.size();
