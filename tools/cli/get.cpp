@@ -135,7 +135,7 @@ std::optional<Wake> warm_up(const Invocation& invocation, const Selection& selec
   return Wake::kDeadline;
 }
 
-// Of a recording.
+// For the rows of a recording.
 LocalForm form_of_times(const Selection& selection, bool milliseconds) {
   return form_of_range(std::max(selection.log_from_ns, selection.log->first().realtime_ns),
                        std::min(selection.log_to_ns, selection.log->last().realtime_ns),

@@ -65,23 +65,8 @@ view::Picture BoardScene::second_picture(const view::Place& place, const view::W
   const auto begin = first_.selection.log->first().realtime_ns;
   const auto at = place.at_ns.value_or(first_.selection.log->last().realtime_ns);
   other.at_ns = second_->selection.log->first().realtime_ns + (at > begin ? at - begin : 0);
-  // The provider was another process.
-  const auto& providers = second_->selection.catalog().providers();
-  const auto has_provider = [&] {
-    for (const auto& provider : providers) {
-      if (provider->label() == other.provider) return true;
-    }
-    return false;
-  };
-  if (!other.provider.empty() && !has_provider()) {
-    const auto name = other.provider.substr(0, other.provider.rfind('@'));
-    other.provider.clear();
-    for (const auto& provider : providers) {
-      if (provider->label().substr(0, provider->label().rfind('@')) == name) {
-        other.provider = provider->label();
-      }
-    }
-  }
+  // Without one of that name, rows of any provider are compared.
+  if (!second_->board.finds_provider(other.provider)) other.provider.clear();
   return second_->board.picture(other, window);
 }
 

@@ -317,16 +317,25 @@ std::vector<Crumb> crumbs_of(const Place& place) {
 
 // A provider that began again has another pid. Bookmarks and links lead to the one of its name, if
 // there is one.
-Place BoardState::present_place(const Place& place) const {
-  if (place.provider.empty()) return place;
-  const auto name = place.provider.substr(0, place.provider.rfind('@'));
+const ProviderView* BoardState::provider_called(const std::string& label) const {
+  const auto name = label.substr(0, label.rfind('@'));
   const ProviderView* found = nullptr;
+  std::size_t others = 0;
   for (const auto& provider : selection.catalog().providers()) {
-    if (label_of(*provider) == place.provider) return place;
+    if (label_of(*provider) == label) return provider.get();
     if (provider->state != ProviderState::kLive || provider->name != name) continue;
-    if (found != nullptr) return place;
     found = provider.get();
+    ++others;
   }
+  return others == 1 ? found : nullptr;
+}
+
+bool Board::finds_provider(const std::string& label) const {
+  return state_->provider_called(label) != nullptr;
+}
+
+Place BoardState::present_place(const Place& place) const {
+  const auto* const found = place.provider.empty() ? nullptr : provider_called(place.provider);
   const auto is_of_it = [&](const auto& known) { return known.second.provider == place.provider; };
   const bool is_past = place.at_ns && std::any_of(past.rows().begin(), past.rows().end(), is_of_it);
   if (found == nullptr || is_past) return place;

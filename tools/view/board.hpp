@@ -69,6 +69,8 @@ class Board {
   // pictures have it after that.
   void note_plots();
   void read_noted_plots(const std::stop_token& stop);
+  // Whether pictures of places with this provider show it, or the only one of its name.
+  [[nodiscard]] bool finds_provider(const std::string& label) const;
   // The moment before or after `at_ns` that has values; nothing: there is none.
   [[nodiscard]] std::optional<std::uint64_t> moment_before(
       std::optional<std::uint64_t> at_ns) const;

@@ -123,7 +123,7 @@ struct BoardState {
   void sum_up();
   SetWork& work_of(const Row& row);
   void add_to_work(const Row& row);
-  // Of what the query selects now.
+  // Chooses from the sets that the query selects now.
   void choose_followed();
   [[nodiscard]] bool is_followed(const Row& row);
   // Of what a place asks for.
@@ -135,7 +135,8 @@ struct BoardState {
   [[nodiscard]] std::optional<std::uint64_t> recorded_before(std::optional<std::uint64_t> at_ns);
   [[nodiscard]] std::optional<std::uint64_t> recorded_after(std::uint64_t at_ns);
   void replay(std::uint64_t from_ns, std::uint64_t to_ns);
-  // Of all moments, where the past has only some of them. Null: they are only noted.
+  // Reads the extremes of all moments, where the past has only some of them. Null: note_plots() was
+  // called, so they are read later.
   [[nodiscard]] const Extremes* extremes_of(const ExtremesOf& wanted);
   // The row is in a picture, and is followed for a while. Of a recording, what it lacks of its past
   // is replayed.
@@ -149,6 +150,8 @@ struct BoardState {
   template <typename Take>
   void each_row(const When& when, const Place& place, Take take);
 
+  // Null: no provider has that label, and not just one its name.
+  [[nodiscard]] const ProviderView* provider_called(const std::string& label) const;
   [[nodiscard]] Place present_place(const Place& place) const;
   [[nodiscard]] Picture picture_of(const Place& asked, const Window& window);
   // Parts of pictures; each fills in what its screen shows.
@@ -188,8 +191,8 @@ struct BoardState {
   };
   std::deque<HeldCut> held;
   bool wants_replay = false;
-  bool has_all_moments = true;      // of the span that was replayed
-  std::deque<Extremes> extremes;    // of the plots that were shown last, the newest last
+  bool has_all_moments = true;      // the past has each moment of the span
+  std::deque<Extremes> extremes;    // for the plots shown last, the newest at the end
   std::optional<ExtremesOf> noted;  // for read_noted_plots()
   std::size_t cells_max = Board::kCellsMax, heats_max = Board::kHeatsMax;  // to be looked at
   std::uint64_t log_at_ns = 0;    // what was asked for last

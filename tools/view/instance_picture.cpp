@@ -285,7 +285,7 @@ class InstancePicture {
       const bool is_old = reading.value != nullptr && !picture_.place.stored &&
                           reading.value->cooked.status == CookStatus::kNoNewSample;
       if (is_old && !std::isnan(now)) line.cells[1] = {number_text(facts, now, picture_.place)};
-      // Of stored counts there are no means: what is remembered of them are rates.
+      // The past has rates, whose mean is not that of stored counts.
       if (!picture_.place.stored || !facts.is_rate) extent = extent_of(*series, begin_, end_);
       line.trend = trend_of(past_, *series, when_.moment, kTrendMax);
     }

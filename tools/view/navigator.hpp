@@ -140,7 +140,7 @@ class Navigator {
   Place place_;
   Window window_;
   std::size_t line_ = 0;
-  std::string chosen_key_;  // of the line that was moved to; empty: the number counts
+  std::string chosen_key_;  // the cursor stays on the line with this key; empty: on line_
   std::string typed_;
   std::string complaint_;
   std::vector<std::uint64_t> marks_;

@@ -17,7 +17,8 @@
 namespace meterbank::view {
 namespace {
 
-constexpr auto kExtremesTimeMax = std::chrono::milliseconds(300);  // of one picture
+// How long one picture may read.
+constexpr auto kExtremesTimeMax = std::chrono::milliseconds(300);
 // Plots of so many places are read by turns, none of them from the beginning again.
 constexpr std::size_t kExtremesMax = 16;
 constexpr std::ptrdiff_t kTrendMomentsMin = 64;  // about as many as a small plot has columns
@@ -234,9 +235,10 @@ Result<void> Board::remember(const std::string& path, std::uint64_t from_ns, std
   auto query = Query::compile(log->catalog(), state_->selection.patterns);
   if (!query) return tl::unexpected(query.error());
   Past earlier(kMomentsMax);
-  // What the first picture shows is followed from its moment on.
+  // Rows that the first picture showed have a past from its moment on.
   for (const Row& row : state_->sampler.newer().since(state_->sampler.older(), cli::kUncapped)) {
-    if (state_->is_followed(row)) state_->past.follow(row, state_->has_heat(row));
+    const bool is_new = state_->past.find(id_of(row)) == nullptr;
+    if (is_new && state_->is_followed(row)) state_->past.follow(row, state_->has_heat(row));
   }
   std::set<std::string> wanted;
   for (const auto& [id, row] : state_->past.rows()) {

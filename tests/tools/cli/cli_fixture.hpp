@@ -74,6 +74,10 @@ class FlushTrap : public std::stringbuf {
   std::function<int()> at_flush_;
 };
 
+[[nodiscard]] inline bool holds(const std::string& text, const std::string& part) {
+  return text.find(part) != std::string::npos;
+}
+
 class CliTest : public ::testing::Test {
  protected:
   CliTest();

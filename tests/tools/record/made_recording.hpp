@@ -30,7 +30,7 @@ struct Machine {
   std::uint64_t monotonic_ns = 100'000'000'000;  // when CLOCK_REALTIME is 1,700,000,000 s
   std::uint32_t recorder = 1;
   std::string set = "queues";
-  std::array<std::string, 4> units = {};  // of its counters
+  std::array<std::string, 4> units = {};  // one for each counter of the set
 };
 
 // Two counters, the time since its provider began and a real number, in a row that is stamped. The

@@ -80,4 +80,8 @@ int convert_moments(const Invocation& invocation, MomentSink& sink, Console& con
   return damages;
 }
 
+bool is_kept(int exit_code, std::uint64_t count) noexcept {
+  return exit_code == kExitDone || (exit_code == kExitNo && count != 0);
+}
+
 }  // namespace meterbank::cli

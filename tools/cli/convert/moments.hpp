@@ -47,5 +47,8 @@ class MomentSink {
 // Hands over the moments that the invocation selects, those with some of the counters among them.
 // Returns an exit code: kExitNo if a part of the recording cannot be read.
 int convert_moments(const Invocation& invocation, MomentSink& sink, Console& console);
+// Whether a file of what was converted is kept: all of it, or what could be read of a damaged
+// recording. `count`: of what was converted.
+[[nodiscard]] bool is_kept(int exit_code, std::uint64_t count) noexcept;
 
 }  // namespace meterbank::cli

@@ -387,8 +387,7 @@ int convert_to_perfetto(const Invocation& invocation, Console& console) {
   if (!file) return refuse(file.error());
   Trace trace(*std::move(file));
   const int exit_code = convert_moments(invocation, trace, console);
-  const bool is_of_nothing = exit_code == kExitNo && trace.events() == 0;
-  if (is_of_nothing || (exit_code != kExitDone && exit_code != kExitNo)) return exit_code;
+  if (!is_kept(exit_code, trace.events())) return exit_code;
   if (auto kept = trace.keep(); !kept) return refuse(kept.error());
   if (!invocation.quiet) {
     say(console,

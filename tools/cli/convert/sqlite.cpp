@@ -293,8 +293,7 @@ int convert_to_sqlite(const Invocation& invocation, Console& console) {
   auto writer = DatabaseWriter::open(file->temporary());
   if (!writer) return refuse(writer.error());
   const int exit_code = convert_moments(invocation, *writer, console);
-  const bool is_of_nothing = exit_code == kExitNo && writer->samples() == 0;
-  if (is_of_nothing || (exit_code != kExitDone && exit_code != kExitNo)) return exit_code;
+  if (!is_kept(exit_code, writer->samples())) return exit_code;
   if (auto ended = writer->finish(); !ended) return refuse(ended.error());
   if (auto kept = file->keep(); !kept) return refuse(kept.error());
   if (!invocation.quiet) {

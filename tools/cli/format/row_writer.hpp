@@ -66,7 +66,8 @@ struct RowStyle {
   std::size_t columns = 0;              // cells in a line; 0: any number
   std::vector<double> buckets;          // pages: upper ends of the buckets of histograms
   std::chrono::nanoseconds interval{};  // collectd: between samples
-  std::string host;  // of rows that name none: collectd, logs of counter tools; empty: this machine
+  std::string
+      host;  // for collectd and logs of counter tools, if a row names no host; empty: this one
 };
 
 // One sample as a writer sees it.

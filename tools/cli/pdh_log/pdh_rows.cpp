@@ -297,7 +297,7 @@ class PdhWriter final : public RowWriter {
 
   LogFormat format_;
   bool raw_;
-  std::string machine_;  // of rows that name none
+  std::string machine_;  // for rows that name no host
   std::unordered_map<ColumnsKey, RowColumns, KeyHash, KeyEqual> columns_;
   TextPool texts_;  // of the keys
   bool is_open_ = false;

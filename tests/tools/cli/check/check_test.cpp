@@ -17,10 +17,6 @@ namespace {
 
 constexpr int kOk = 0, kWarning = 1, kCritical = 2, kUnknown = 3;
 
-bool holds(const std::string& text, const std::string& part) {
-  return text.find(part) != std::string::npos;
-}
-
 class CliCheck : public CliTest {
  protected:
   [[nodiscard]] Outcome check(std::vector<std::string> arguments) const {

@@ -16,10 +16,6 @@ namespace {
 
 using record::MadeRecording;
 
-bool holds(const std::string& text, const std::string& part) {
-  return text.find(part) != std::string::npos;
-}
-
 class MergedOutput : public CliTest {
  protected:
   MergedOutput() {

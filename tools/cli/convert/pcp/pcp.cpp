@@ -268,8 +268,7 @@ int convert_to_pcp(const Invocation& invocation, Console& console) {
   if (!files) return refuse(files.error());
   PcpWriter writer(files->base());
   const int exit_code = convert_moments(invocation, writer, console);
-  const bool is_of_nothing = exit_code == kExitNo && writer.samples() == 0;
-  if (is_of_nothing || (exit_code != kExitDone && exit_code != kExitNo)) return exit_code;
+  if (!is_kept(exit_code, writer.samples())) return exit_code;
   if (auto ended = writer.finish(); !ended) return refuse(ended.error());
   if (auto kept = files->keep(); !kept) return refuse(kept.error());
   writer.say_what_is_missing(console);

@@ -30,7 +30,7 @@ class CsvLines final : public TableLines {
   std::string path_;
   std::ifstream file_;
   std::vector<std::string> fields_;
-  std::size_t columns_ = 0;  // of the first line, and so of all
+  std::size_t columns_ = 0;  // each line must have as many as the first
   std::string time_text_;    // that was read last
   std::uint64_t time_ns_ = 0;
   std::uint64_t line_ = 0;   // that fields_ begin in
