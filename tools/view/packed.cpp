@@ -44,9 +44,11 @@ std::string base64_of(std::string_view bytes) {
   return out;
 }
 
-bool fit_binary32(std::span<const double> values) noexcept {
+bool fit_binary32(std::span<const double> values, std::span<const double> before) noexcept {
   // A plot has fewer pixels than this.
   constexpr double kSteps = 1000;
+  // Every eighth value before tells the range well enough: a smaller one asks for more digits.
+  constexpr std::size_t kStride = 8;
   double low = std::numeric_limits<double>::max(), high = -low, lost = 0;
   for (const double value : values) {
     if (!fits_binary32(value)) return false;
@@ -54,6 +56,11 @@ bool fit_binary32(std::span<const double> values) noexcept {
     low = std::min(low, value);
     high = std::max(high, value);
     lost = std::max(lost, std::abs(value - static_cast<double>(static_cast<float>(value))));
+  }
+  for (std::size_t at = 0; at < before.size() && lost > 0; at += kStride) {
+    if (!std::isfinite(before[at])) continue;
+    low = std::min(low, before[at]);
+    high = std::max(high, before[at]);
   }
   return low >= high || lost <= (high - low) / kSteps;
 }

@@ -17,8 +17,9 @@ namespace meterbank::view {
 [[nodiscard]] std::string base64_of(std::string_view bytes);
 
 // binary32 has seven digits. Some numbers are too large or too small for it, and some columns
-// change so little that a plot of them would show steps.
-[[nodiscard]] bool fit_binary32(std::span<const double> values) noexcept;
+// change so little that a plot of them would show steps. `before`: what the column had already.
+[[nodiscard]] bool fit_binary32(std::span<const double> values,
+                                std::span<const double> before = {}) noexcept;
 [[nodiscard]] std::vector<float> binary32_of(std::span<const double> values);
 // Since 1970, as the clocks of a browser and of plots count.
 [[nodiscard]] std::vector<double> milliseconds_of(std::span<const std::uint64_t> times_ns);

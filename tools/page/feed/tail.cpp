@@ -265,7 +265,7 @@ void write_lines(JsonWriter& json, const std::vector<view::Line>& before,
     const auto more = behind(line.trend, kept.keep);
     trends.push_back({kept, more.size()});
     values.insert(values.end(), more.begin(), more.end());
-    is_wide = is_wide || !view::fit_binary32(line.trend);
+    is_wide = is_wide || !view::fit_binary32(more, line.trend);
   }
   json.end_array();
   write_trends(json, trends, values, is_wide);
@@ -307,8 +307,10 @@ void write_plots(JsonWriter& json, const std::vector<view::Plot>& before,
     for (const view::Plot::Curve& curve : plot.curves) {
       const auto low = behind(curve.low, kept.keep), high = behind(curve.high, kept.keep);
       values.insert(values.end(), low.begin(), low.end());
-      if (has_bands) values.insert(values.end(), high.begin(), high.end());
-      is_wide = is_wide || !view::fit_binary32(curve.low) || !view::fit_binary32(curve.high);
+      is_wide = is_wide || !view::fit_binary32(low, curve.low);
+      if (!has_bands) continue;
+      values.insert(values.end(), high.begin(), high.end());
+      is_wide = is_wide || !view::fit_binary32(high, curve.high);
     }
   }
   json.key("plots").begin_object();
