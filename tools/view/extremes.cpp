@@ -18,6 +18,14 @@ constexpr std::chrono::milliseconds kPartTime(250);
 
 unsigned threads() { return std::clamp(std::thread::hardware_concurrency(), 1U, kThreadsMax); }
 
+// How many times as many chunks to read at once, after a part that took so long. Each part costs
+// more than its chunks alone, and the first one says little of how long they take.
+std::size_t more_chunks(Extremes::Clock::duration taken) {
+  constexpr std::size_t kMost = 8;
+  const auto times = kPartTime / std::max<Extremes::Clock::duration>(taken, kPartTime / kMost);
+  return static_cast<std::size_t>(std::max<std::chrono::milliseconds::rep>(times, 1));
+}
+
 auto name_of(const recording::EnvelopeSeries& series) {
   return std::tie(series.path, series.provider, series.host, series.percentile, series.set);
 }
@@ -60,7 +68,7 @@ void Extremes::read_on(cli::Selection& selection, Clock::time_point until,
     if (part) lay(std::move(*part));
     begin_ns_ = request.from_ns;
     const auto now = Clock::now();
-    if (now - began < kPartTime) chunks_ *= 2;
+    chunks_ *= more_chunks(now - began);
     if (now >= until) return;
   }
 }
