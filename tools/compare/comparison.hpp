@@ -36,6 +36,7 @@ enum class FindingKind : std::uint8_t {
 struct Finding {
   FindingKind kind = FindingKind::kNumber;
   std::string path;
+  std::string provider;        // its name; empty: of a provider itself, or of a total
   std::string what;            // in one word, of everything but numbers
   std::string text_a, text_b;  // of a text
   double a = 0, b = 0;
@@ -67,6 +68,7 @@ inline constexpr std::size_t kNotComparedReasons = 9;
 
 struct Passed {
   std::string path;
+  std::string provider;  // as that of a finding
   NotCompared reason{};
 };
 

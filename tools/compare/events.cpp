@@ -61,6 +61,7 @@ void find_rows(const Observation& from, const Observation& other, const char* wh
     for (const auto& [label, row] : rows) {
       if (row.is_asked_of_other && !there->second.contains(label)) {
         findings.push_back(event(FindingKind::kInstance, row.path, what));
+        findings.back().provider = Observation::provider_of(set);
       }
     }
   }

@@ -60,6 +60,10 @@ bool Observation::was_there_throughout(const Presence& there) const noexcept {
   return samples_ > 0 && there.first == 0 && there.last + 1 == samples_;
 }
 
+std::string Observation::provider_of(const std::string& set_key) {
+  return set_key.substr(0, set_key.find('\n'));
+}
+
 bool Observation::kept_instances(const std::string& set_key) const {
   const auto found = rows_.find(set_key);
   if (found == rows_.end()) return true;
@@ -92,16 +96,17 @@ Observation::Place Observation::find(const Value& value) {
   return {row.instance, value.counter, series, &row_place->second};
 }
 
-void Observation::take_asked_of_other(const Sample& asked) {
+void Observation::begin_asked_of_other() {
   for (auto& [set_key, rows] : rows_) {
     for (auto& [label, history] : rows) history.is_asked_of_other = false;
   }
-  for (const Row& row : asked) {
-    const auto rows = rows_.find(set_key_of(row));
-    if (rows == rows_.end()) continue;
-    const auto history = rows->second.find(row.instance_label());
-    if (history != rows->second.end()) history->second.is_asked_of_other = true;
-  }
+}
+
+void Observation::take_asked_of_other(const Row& row) {
+  const auto rows = rows_.find(set_key_of(row));
+  if (rows == rows_.end()) return;
+  const auto history = rows->second.find(row.instance_label());
+  if (history != rows->second.end()) history->second.is_asked_of_other = true;
 }
 
 void Observation::see_providers(const Catalog& catalog) {

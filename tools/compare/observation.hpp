@@ -62,9 +62,10 @@ class Observation {
   void take(const Sample& newer, const Sample& older, std::uint64_t version, const Catalog& catalog,
             Reading reading);
 
-  // `asked` has the rows of the last sample that the recorder of the other side selects: that it
-  // lacks others says nothing.
-  void take_asked_of_other(const Sample& asked);
+  // The recorder of the other side is asked for the rows that are named from now on, and for no
+  // others: that it lacks those says nothing.
+  void begin_asked_of_other();
+  void take_asked_of_other(const Row& row);
 
   [[nodiscard]] std::uint64_t samples() const noexcept { return samples_; }
   [[nodiscard]] double seconds() const noexcept { return static_cast<double>(nanoseconds_) / 1e9; }
@@ -78,6 +79,8 @@ class Observation {
   [[nodiscard]] const std::map<std::string, ProviderHistory>& providers() const noexcept {
     return providers_;
   }
+  // Of the key of a set: the name of its provider; empty: a total.
+  [[nodiscard]] static std::string provider_of(const std::string& set_key);
   // Instances by set, then by name.
   using Rows = std::map<std::string, std::map<std::string, RowHistory>>;
   [[nodiscard]] const Rows& rows() const noexcept { return rows_; }

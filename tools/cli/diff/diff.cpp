@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <filesystem>
 #include <optional>
+#include <set>
 #include <system_error>
 #include <vector>
 
@@ -58,28 +59,35 @@ class DiffReader {
 
   // Finds out which rows of `side`, which was read, the recorder of `other` was asked for.
   void look_for_asked_of(const DiffReader& other, DiffSide& side) {
-    const std::vector<std::string> patterns = other.recorded_patterns();
     recording::Recording& log = *selection_->log;
-    if (patterns.empty() || !log.seek(side.to_ns)) return;
-    auto asked = Query::compile(log.catalog(), patterns);
-    if (!asked) return;
-    Sample sample;
-    asked->collect(sample, log.time());
-    side.observation.take_asked_of_other(sample);
+    if (other.records_everything() || !log.seek(side.to_ns)) return;
+    side.observation.begin_asked_of_other();
+    for (const recording::RecordingFile& file : other.selection_->log->files()) {
+      // A set belongs to the first rate that selects it.
+      std::set<const RegisteredSet*> taken;
+      for (const recording::Rate& rate : file.head.rates) {
+        auto asked = Query::compile(log.catalog(), recording::patterns_of(rate));
+        if (!asked) continue;
+        Sample sample;
+        asked->collect(sample, log.time());
+        std::set<const RegisteredSet*> of_rate;
+        for (const Row& row : sample) {
+          if (taken.contains(row.registered)) continue;
+          of_rate.insert(row.registered);
+          side.observation.take_asked_of_other(row);
+        }
+        taken.merge(of_rate);
+      }
+    }
   }
 
  private:
-  // Empty: everything.
-  [[nodiscard]] std::vector<std::string> recorded_patterns() const {
-    std::vector<std::string> patterns;
-    for (const recording::RecordingFile& file : selection_->log->files()) {
-      for (const recording::Rate& rate : file.head.rates) {
-        if (rate.patterns.empty()) return {};
-        const std::vector<std::string> more = recording::patterns_of(rate);
-        patterns.insert(patterns.end(), more.begin(), more.end());
-      }
-    }
-    return patterns;
+  [[nodiscard]] bool records_everything() const {
+    const auto& files = selection_->log->files();
+    return std::ranges::any_of(files, [](const recording::RecordingFile& file) {
+      return std::ranges::all_of(file.head.rates,
+                                 [](const recording::Rate& rate) { return rate.patterns.empty(); });
+    });
   }
 
   int take_samples(Selection& selection, const LogOptions& log, DiffSide& side) {
@@ -97,7 +105,7 @@ class DiffReader {
       side.observation.take(sampler.newer(), sampler.older(), selection.query.version(),
                             selection.catalog(), {selection.log->window_ns()});
     }
-    report_passed_over(*pace, console_);
+    report_passed_over(*pace, console_, " of " + side_name());
     if (wake == Wake::kStop) return 128 + waiter_.signal();
     if (wake == Wake::kTimeout) {
       complain(console_, "timed out; try: a longer --timeout");

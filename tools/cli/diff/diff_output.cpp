@@ -4,6 +4,8 @@
 #include <fmt/format.h>
 
 #include <cmath>
+#include <unordered_map>
+#include <unordered_set>
 
 #include "cli/format/json.hpp"
 #include "cli/format/kinds.hpp"
@@ -34,6 +36,8 @@ bool has_numbers(const compare::Finding& finding) {
 std::string percent_of(double share) {
   if (std::isinf(share)) return share > 0 ? "+inf" : "-inf";
   const double percent = share * 100;
+  constexpr double kLeastShown = 0.05;
+  if (std::abs(percent) < kLeastShown) return "0.0 %";
   const int digits = std::abs(percent) < 100 ? 1 : 0;
   return fmt::format("{:+.{}f} %", percent, digits);
 }
@@ -54,14 +58,39 @@ std::string range_text(const compare::Finding& finding) {
   return fmt::format("{} to {}", percent_of(low), percent_of(high));
 }
 
-std::vector<std::string> cells_of(const compare::Finding& finding, UnitStyle units) {
+// Paths as they are shown: with the provider where several have the same.
+class ShownPaths {
+ public:
+  explicit ShownPaths(const compare::Comparison& found) {
+    for (const auto& finding : found.findings) note(finding.path, finding.provider);
+    for (const auto& passed : found.passed) note(passed.path, passed.provider);
+  }
+
+  [[nodiscard]] std::string operator()(const std::string& path, const std::string& provider) const {
+    const bool is_shared = !provider.empty() && shared_.contains(path);
+    return is_shared ? provider + ":" + path : path;
+  }
+
+ private:
+  void note(const std::string& path, const std::string& provider) {
+    const auto [known, is_new] = providers_.emplace(path, provider);
+    if (!is_new && known->second != provider) shared_.emplace(path);
+  }
+
+  std::unordered_map<std::string_view, std::string_view> providers_;
+  std::unordered_set<std::string_view> shared_;
+};
+
+std::vector<std::string> cells_of(const compare::Finding& finding, const ShownPaths& paths,
+                                  UnitStyle units) {
   std::string a = finding.text_a, b = finding.text_b;
   if (has_numbers(finding)) {
     const std::string unit = unit_of(finding);
     a = print_quantity(finding.a, unit, units);
     b = print_quantity(finding.b, unit, units);
   }
-  return {change_text(finding), finding.path, std::move(a), std::move(b), range_text(finding)};
+  return {change_text(finding), paths(finding.path, finding.provider), std::move(a), std::move(b),
+          range_text(finding)};
 }
 
 std::string side_text(std::string_view name, const DiffSide& side, const LocalForm& form) {
@@ -118,6 +147,7 @@ void add_numbers(JsonWriter& json, const compare::Finding& finding) {
 void add_finding(JsonWriter& json, const compare::Finding& finding) {
   json.begin_object();
   json.key("path").text(finding.path);
+  if (!finding.provider.empty()) json.key("provider").text(finding.provider);
   json.key("kind").text(kind_name(finding.kind));
   json.key("changed").boolean(finding.is_changed);
   if (has_numbers(finding)) {
@@ -154,12 +184,14 @@ std::string diff_as_text(const DiffSide& a, const DiffSide& b, const compare::Co
                {.heading = "RANGE"}},
               style.charset);
   table.limit(style.columns, Table::Overflow::kCut);
+  const ShownPaths paths(found);
   for (const compare::Finding& finding : found.findings) {
-    if (finding.is_changed || all) table.add(cells_of(finding, style.units));
+    if (finding.is_changed || all) table.add(cells_of(finding, paths, style.units));
   }
   if (all) {
     for (const auto& passed : found.passed) {
-      table.add({"-", passed.path, "", "", std::string(compare::phrase_of(passed.reason))});
+      table.add({"-", paths(passed.path, passed.provider), "", "",
+                 std::string(compare::phrase_of(passed.reason))});
     }
   }
   std::string text = side_text("A", a, style.time) + side_text("B", b, style.time);
@@ -194,6 +226,7 @@ std::string diff_as_json(const DiffSide& a, const DiffSide& b, const compare::Co
     json.key("passed").begin_array();
     for (const auto& passed : found.passed) {
       json.begin_object().key("path").text(passed.path);
+      if (!passed.provider.empty()) json.key("provider").text(passed.provider);
       json.key("reason").text(compare::name_of(passed.reason)).end_object().line_break();
     }
     json.end_array();

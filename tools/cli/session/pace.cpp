@@ -224,12 +224,12 @@ int report_no_moment(const LogOptions& log, const Console& console) {
   return kExitNo;
 }
 
-void report_passed_over(const Pace& pace, const Console& console) {
+void report_passed_over(const Pace& pace, const Console& console, std::string_view side) {
   if (pace.passed_over() == 0) return;
   complain(
       console,
-      fmt::format("left out {}, which lacked some of these counters; try: the paths of one rate",
-                  counted(pace.passed_over(), "sample")));
+      fmt::format("left out {}{}, which lacked some of these counters; try: the paths of one rate",
+                  counted(pace.passed_over(), "sample"), side));
 }
 
 }  // namespace meterbank::cli

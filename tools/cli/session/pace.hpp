@@ -59,6 +59,6 @@ Wake await_provider(Sampler& sampler, Waiter& waiter);
 int report_no_moment(const LogOptions& log, const Console& console);
 
 // Prints how many moments were passed over, if any were.
-void report_passed_over(const Pace& pace, const Console& console);
+void report_passed_over(const Pace& pace, const Console& console, std::string_view side = {});
 
 }  // namespace meterbank::cli

@@ -27,17 +27,20 @@ class DiffRecording {
  public:
   explicit DiffRecording(std::uint64_t begin_s = kDiffBegin, Counterset set = test::two_counters(),
                          std::vector<std::string> instances = {"eu", "us"},
-                         const std::string& patterns = {})
-      : schema_(std::move(set)), names_(std::move(instances)) {
+                         const std::vector<std::string>& patterns_of_rates = {""},
+                         std::string provider = "orders")
+      : name_(std::move(provider)), schema_(std::move(set)), names_(std::move(instances)) {
     time_ = {begin_s * kDiffSecond, begin_s * kDiffSecond};
     recording::Head head;
-    head.rates.push_back({kDiffSecond, patterns});
+    for (const std::string& patterns : patterns_of_rates) {
+      head.rates.push_back({kDiffSecond, patterns});
+    }
     append_head(head, bytes_);
     begin_provider();
   }
 
   void begin_provider() {
-    ReplayedProvider facts = test::provider_called("orders", lives_);
+    ReplayedProvider facts = test::provider_called(name_, lives_);
     facts.uid = ::getuid();
     facts.pid = 42 + lives_;
     facts.start_time = 1 + lives_;
@@ -102,6 +105,7 @@ class DiffRecording {
     return noise_ >> 33U;
   }
 
+  std::string name_;
   Counterset schema_;
   std::vector<std::string> names_;
   Replay replay_;

@@ -90,6 +90,24 @@ TEST_F(CliDiff, ComparesTwoRangesOfOneRecording) {
   EXPECT_TRUE(has(paths.out, "1 compared, 1 changed")) << paths.out << paths.err;
 }
 
+TEST_F(CliDiff, NamesTheProviderWhereSeveralHaveTheSamePath) {
+  for (const std::string side : {"a", "b"}) {
+    for (const std::string provider : {"orders", "orders2"}) {
+      DiffRecording recording(kDiffBegin + (side == "a" ? 0 : 100), test::two_counters(), {"eu"},
+                              {""}, provider);
+      recording.ticks(60, side == "b" && provider == "orders2" ? 1500 : 1000);
+      recording.save(file(provider));
+    }
+    const auto merged =
+        meterbank({"log", "merge", file("orders"), file("orders2"), "-o", file(side)});
+    ASSERT_EQ(merged.code, kExitDone) << merged.err;
+  }
+  const auto text = diff({file("a"), file("b")});
+  EXPECT_TRUE(has(text.out, "  orders2:queues/eu/count  ")) << text.out << text.err;
+  const auto json = diff({file("a"), file("b"), "-f", "json"});
+  EXPECT_TRUE(has(json.out, R"("path":"queues/eu/count","provider":"orders2")")) << json.out;
+}
+
 TEST_F(CliDiff, LeavesOutChangesThatAreSmallerThanAskedFor) {
   const auto outcome = diff({made("a", 1000), made("b", 1300, kDiffBegin + 100), "--least", "40%"});
   EXPECT_EQ(outcome.code, kExitDone) << outcome.out;
@@ -146,7 +164,7 @@ TEST_F(CliDiff, NamesInstancesThatCameAndWent) {
 }
 
 TEST_F(CliDiff, KnowsNothingOfInstancesThatARecorderWasNotAskedFor) {
-  DiffRecording all, part(kDiffBegin + 100, test::two_counters(), {"eu"}, "queues/eu/*");
+  DiffRecording all, part(kDiffBegin + 100, test::two_counters(), {"eu"}, {"queues/eu/*"});
   all.ticks(61, 1000);
   part.ticks(61, 1000);
   all.save(file("all"));
@@ -158,6 +176,16 @@ TEST_F(CliDiff, KnowsNothingOfInstancesThatARecorderWasNotAskedFor) {
   outcome = diff({file("part"), file("all")});
   EXPECT_EQ(outcome.code, kExitDone) << outcome.out << outcome.err;
   EXPECT_TRUE(has(outcome.out, "2 only in B\n")) << outcome.out;
+}
+
+TEST_F(CliDiff, KnowsThatASetBelongsToTheFirstRateThatSelectsIt) {
+  DiffRecording all, part(kDiffBegin + 100, test::two_counters(), {"eu"}, {"queues/eu/*", ""});
+  all.ticks(61, 1000);
+  part.ticks(61, 1000);
+  all.save(file("all"));
+  part.save(file("part"));
+  const auto outcome = diff({file("all"), file("part"), "--all"});
+  EXPECT_EQ(outcome.code, kExitDone) << outcome.out << outcome.err;
 }
 
 TEST_F(CliDiff, SaysThatAUnitIsAnotherOne) {
