@@ -116,16 +116,28 @@ void BoardState::add_to_work(const Row& row) {
     sum.last_seen = moment;
     sum.instances = 0;
     sum.is_followed = true;
-    std::fill(sum.sums.begin(), sum.sums.end(), 0.0);
+    sum.sums_before.assign(sum.sums.size(), 0.0);
+    sum.sums.swap(sum.sums_before);
   }
   ++sum.instances;
   sum.is_followed = sum.is_followed && is_followed(row);
   past.each_value(row, [&](std::size_t column, const Value& value) {
     if (sum.sums.size() <= column) sum.sums.resize(column + 1, 0.0);
-    if (sum.facts->columns[column].is_rate && has_value(value.cooked.status)) {
-      sum.sums[column] += value.cooked.value;
-    }
+    if (!sum.facts->columns[column].is_rate) return;
+    if (has_value(value.cooked.status)) sum.sums[column] += value.cooked.value;
+    if (value.cooked.status == CookStatus::kNoNewSample) add_old_value(row, column, sum);
   });
+}
+
+// What its provider renews more slowly stays what it was.
+void BoardState::add_old_value(const Row& row, std::size_t column, SetWork& sum) const {
+  const RowPast* const known = past.find(id_of(row));
+  if (known != nullptr && column < known->series.size()) {
+    const double value = known->series[column].at(sum.last_seen);
+    if (!std::isnan(value)) sum.sums[column] += value;
+  } else if (column < sum.sums_before.size()) {
+    sum.sums[column] = sum.sums_before[column];
+  }
 }
 
 // The smallest sets first: those of services are, and a set of all processes is not.
@@ -315,15 +327,17 @@ std::vector<Crumb> crumbs_of(const Place& place) {
 
 }  // namespace
 
-// A provider that began again has another pid. Bookmarks and links lead to the one of its name, if
-// there is one.
+// A provider that began again has another pid. Bookmarks and links lead to the one of its name on
+// its machine, if there is one.
 const ProviderView* BoardState::provider_called(const std::string& label) const {
-  const auto name = label.substr(0, label.rfind('@'));
+  const auto [name, host] = name_and_host_of(label);
   const ProviderView* found = nullptr;
   std::size_t others = 0;
   for (const auto& provider : selection.catalog().providers()) {
     if (label_of(*provider) == label) return provider.get();
-    if (provider->state != ProviderState::kLive || provider->name != name) continue;
+    const auto known = label_of(*provider);
+    if (provider->state != ProviderState::kLive) continue;
+    if (name_and_host_of(known) != std::pair(name, host)) continue;
     found = provider.get();
     ++others;
   }

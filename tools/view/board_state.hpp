@@ -77,13 +77,23 @@ class RowAt {
       if (!take(reading)) return;
     }
   }
+  // The number that is shown for a reading of this row. What its provider renews more slowly than
+  // samples are taken stays what it was.
+  [[nodiscard]] double number(const Reading& reading, bool stored) const {
+    if (stored) return reading.stored;
+    const bool is_old =
+        reading.value != nullptr && reading.value->cooked.status == CookStatus::kNoNewSample;
+    const RowPast* const before = is_old ? past() : nullptr;
+    if (before == nullptr || reading.column >= before->series.size()) return reading.cooked;
+    return before->series[reading.column].at(when_->moment);
+  }
   [[nodiscard]] double number(std::size_t column, bool stored) const {
-    double number = kNoNumber;
+    double found = kNoNumber;
     each([&](const Reading& reading) {
-      if (reading.column == column) number = stored ? reading.stored : reading.cooked;
+      if (reading.column == column) found = number(reading, stored);
       return reading.column < column;
     });
-    return number;
+    return found;
   }
 
  private:
@@ -100,6 +110,7 @@ struct SetWork {
   const SetFacts* facts = nullptr;
   std::size_t instances = 0;
   std::vector<double> sums;             // of rates, one a column
+  std::vector<double> sums_before;      // at the moment before
   std::optional<std::size_t> headline;  // the column that says best how busy it is
   Series trend;
   std::uint64_t last_seen = 0;
@@ -123,6 +134,7 @@ struct BoardState {
   void sum_up();
   SetWork& work_of(const Row& row);
   void add_to_work(const Row& row);
+  void add_old_value(const Row& row, std::size_t column, SetWork& sum) const;
   // Chooses from the sets that the query selects now.
   void choose_followed();
   [[nodiscard]] bool is_followed(const Row& row);

@@ -32,6 +32,17 @@ auto name_of(const recording::EnvelopeSeries& series) {
 
 }  // namespace
 
+void add_earlier(const recording::EnvelopeBucket& earlier, recording::EnvelopeBucket& bucket) {
+  if (earlier.count == 0) return;
+  if (bucket.count == 0) {
+    bucket = earlier;
+    return;
+  }
+  bucket.least = std::min(bucket.least, earlier.least);
+  bucket.most = std::max(bucket.most, earlier.most);
+  bucket.count += earlier.count;
+}
+
 bool ExtremesOf::covers(const ExtremesOf& other) const {
   return from_ns == other.from_ns && to_ns == other.to_ns && columns == other.columns &&
          std::ranges::includes(paths, other.paths);
@@ -98,14 +109,7 @@ void Extremes::lay(recording::Envelope&& part) {
       known = found_.series.insert(known, std::move(series));
     }
     for (std::size_t at = 0; at < buckets.size(); ++at) {
-      auto& bucket = known->buckets[first + at];
-      const auto& more = buckets[at];
-      if (more.count == 0) continue;
-      const bool is_first = bucket.count == 0;
-      bucket.least = is_first ? more.least : std::min(bucket.least, more.least);
-      bucket.most = is_first ? more.most : std::max(bucket.most, more.most);
-      bucket.last = is_first ? more.last : bucket.last;
-      bucket.count += more.count;
+      add_earlier(buckets[at], known->buckets[first + at]);
     }
   }
 }

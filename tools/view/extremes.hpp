@@ -27,6 +27,9 @@ struct ExtremesOf {
   [[nodiscard]] bool covers(const ExtremesOf& other) const;
 };
 
+// Adds what was seen in the same time, but not later.
+void add_earlier(const recording::EnvelopeBucket& earlier, recording::EnvelopeBucket& bucket);
+
 class Extremes {
  public:
   using Clock = std::chrono::steady_clock;

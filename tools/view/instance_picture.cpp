@@ -98,12 +98,12 @@ Plot::Curve curve_of(const ColumnFacts& facts, const Series& series, const Steps
 // The buckets that have values and, where samples are missing, one without values for each of them.
 // Nothing is missing between two samples of a slow rate: nine of ten are as far apart as it makes
 // them.
-std::vector<std::size_t> shown_buckets(const std::vector<const recording::EnvelopeSeries*>& drawn) {
-  const std::size_t all = drawn.front()->buckets.size();
+std::vector<std::size_t> shown_buckets(const std::vector<recording::EnvelopeSeries>& drawn) {
+  const std::size_t all = drawn.front().buckets.size();
   std::vector<std::size_t> filled, distances;
   for (std::size_t at = 0; at < all; ++at) {
-    const bool has_values = std::any_of(drawn.begin(), drawn.end(), [at](const auto* series) {
-      return series->buckets[at].count != 0;
+    const bool has_values = std::any_of(drawn.begin(), drawn.end(), [at](const auto& series) {
+      return series.buckets[at].count != 0;
     });
     if (!has_values) continue;
     if (!filled.empty()) distances.push_back(at - filled.back());
@@ -278,13 +278,12 @@ class InstancePicture {
     line.is_pinned = std::find(picture_.place.pins.begin(), picture_.place.pins.end(), line.key) !=
                      picture_.place.pins.end();
     line.cells = {{clean(facts.symbol)}, cell_of(facts, reading, picture_.place)};
+    const double now = row_.number(reading, picture_.place.stored);
     const Series* series = series_of(reading.column);
     Extent extent;
     if (series != nullptr && !facts.is_text) {
-      const double now = series->at(when_.moment);
-      const bool is_old = reading.value != nullptr && !picture_.place.stored &&
-                          reading.value->cooked.status == CookStatus::kNoNewSample;
-      if (is_old && !std::isnan(now)) line.cells[1] = {number_text(facts, now, picture_.place)};
+      const bool is_old = std::isnan(reading.cooked) && !picture_.place.stored && !std::isnan(now);
+      if (is_old) line.cells[1] = {number_text(facts, now, picture_.place)};
       // The past has rates, whose mean is not that of stored counts.
       if (!picture_.place.stored || !facts.is_rate) extent = extent_of(*series, begin_, end_);
       line.trend = trend_of(past_, *series, when_.moment, kTrendMax);
@@ -298,7 +297,6 @@ class InstancePicture {
     line.opens = chosen;
     line.details = {clean(facts.help.empty() ? facts.name : facts.name + ": " + facts.help),
                     clean(facts.facts)};
-    const double now = picture_.place.stored ? reading.stored : reading.cooked;
     return {std::move(line), {now, extent.mean, extent.low, extent.high}};
   }
 
@@ -410,23 +408,34 @@ class InstancePicture {
   bool draw_extremes(const Extremes& extremes, const std::string& path, std::size_t column,
                      Plot& plot) const {
     const auto& facts = row_.set().columns[column];
-    std::vector<const recording::EnvelopeSeries*> drawn;
+    const std::string provider = row_.provider();
+    const auto [name, host] = name_and_host_of(provider);
+    const auto label = std::string_view(provider).substr(0, provider.size() - host.size());
+    std::vector<recording::EnvelopeSeries> drawn;
     for (const auto& series : extremes.series()) {
       if (series.path != path || facts.is_distribution != series.percentile.has_value()) continue;
-      const std::string provider = row_.provider();
-      const bool is_of_other = !series.provider.empty() && !provider.starts_with(series.provider);
-      const bool is_elsewhere = !series.host.empty() && !provider.ends_with(" on " + series.host);
-      if (!provider.empty() && (is_of_other || is_elsewhere)) continue;
-      drawn.push_back(&series);
+      // A series has a pid in its name only while there is another provider of the name.
+      const bool is_its = series.provider == name || series.provider == label;
+      const bool is_there = series.host.empty() || host == " on " + series.host;
+      if (!provider.empty() && !series.provider.empty() && !(is_its && is_there)) continue;
+      const auto known =
+          std::ranges::find(drawn, series.percentile, &recording::EnvelopeSeries::percentile);
+      if (known == drawn.end()) {
+        drawn.push_back(series);
+      } else {
+        for (std::size_t at = 0; at < series.buckets.size(); ++at) {
+          add_earlier(series.buckets[at], known->buckets[at]);
+        }
+      }
     }
     if (drawn.empty()) return false;
     const auto buckets = shown_buckets(drawn);
-    for (const auto* const series : drawn) {
-      auto name = facts.symbol;
-      if (series->percentile) name += fmt::format(".p{:g}", *series->percentile);
-      Plot::Curve curve{clean(name), {}, {}};
+    for (const auto& series : drawn) {
+      auto curve_name = facts.symbol;
+      if (series.percentile) curve_name += fmt::format(".p{:g}", *series.percentile);
+      Plot::Curve curve{clean(curve_name), {}, {}};
       for (const std::size_t at : buckets) {
-        const auto& bucket = series->buckets[at];
+        const auto& bucket = series.buckets[at];
         curve.low.push_back(bucket.count == 0 ? kNoNumber : bucket.least);
         curve.high.push_back(bucket.count == 0 ? kNoNumber : bucket.most);
       }

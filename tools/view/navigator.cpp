@@ -51,6 +51,8 @@ void Navigator::drawn(const Picture& picture, std::size_t lines) {
     // The next picture is of a place that is there, and does not say why.
     if (!picture.problems.empty()) complaint_ = picture.problems.back();
   }
+  // A moment to come is now.
+  if (!picture.place.at_ns) place_.at_ns.reset();
   if (window_.section >= picture.sections.size()) window_.section = 0;
   const Section* const section = section_of(picture, window_.section);
   const std::size_t total = section == nullptr ? 0 : section->total;

@@ -19,10 +19,14 @@ std::string base64_of_numbers(const std::vector<T>& numbers) {
 }
 
 bool fits_binary32(double value) noexcept {
+  constexpr double kWholeMax = 0x1p24;  // beyond it, some whole numbers are not exact
   const double magnitude = std::abs(value);
-  return !std::isfinite(value) || magnitude == 0 ||
-         (magnitude >= std::numeric_limits<float>::min() &&
-          magnitude <= std::numeric_limits<float>::max());
+  if (!std::isfinite(value) || magnitude == 0) return true;
+  if (magnitude > kWholeMax) {
+    return magnitude <= std::numeric_limits<float>::max() &&
+           static_cast<double>(static_cast<float>(value)) == value;
+  }
+  return magnitude >= std::numeric_limits<float>::min();
 }
 
 }  // namespace

@@ -16,8 +16,9 @@ namespace meterbank::view {
 
 [[nodiscard]] std::string base64_of(std::string_view bytes);
 
-// binary32 has seven digits. Some numbers are too large or too small for it, and some columns
-// change so little that a plot of them would show steps. `before`: what the column had already.
+// binary32 has seven digits. Counts beyond 16,777,216 would be others, some numbers are too large
+// or too small for it, and some columns change so little that a plot of them would show steps.
+// `before`: what the column had already.
 [[nodiscard]] bool fit_binary32(std::span<const double> values,
                                 std::span<const double> before = {}) noexcept;
 [[nodiscard]] std::vector<float> binary32_of(std::span<const double> values);

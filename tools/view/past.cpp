@@ -60,6 +60,12 @@ std::optional<std::size_t> SetFacts::find(std::string_view wanted) const noexcep
 
 std::string label_of(const ProviderView& provider) { return cli::label_on_host(provider); }
 
+std::pair<std::string_view, std::string_view> name_and_host_of(std::string_view label) noexcept {
+  const auto at = std::min(label.rfind('@'), label.size());
+  const auto behind_pid = label.find_first_not_of("@0123456789", at);
+  return {label.substr(0, at), label.substr(std::min(behind_pid, label.size()))};
+}
+
 RowId id_of(const Row& row) noexcept {
   return {row.provider->segment_id[0], row.provider->segment_id[1], row.registered->registration,
           row.instance->slot, row.instance->generation};

@@ -19,6 +19,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <unordered_map>
 #include <utility>
 #include <vector>
@@ -62,6 +63,10 @@ struct Reading {
 
 // "orders@48213"; in a recording of several machines "orders@48213 on web1".
 [[nodiscard]] std::string label_of(const ProviderView& provider);
+
+// Of such a label, without the pid: "orders" and " on web1". Refers to the label.
+[[nodiscard]] std::pair<std::string_view, std::string_view> name_and_host_of(
+    std::string_view label) noexcept;
 
 using RowId = std::array<std::uint64_t, 5>;
 [[nodiscard]] RowId id_of(const Row& row) noexcept;

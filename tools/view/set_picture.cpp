@@ -289,14 +289,9 @@ class SetTable {
   // What a provider renews more slowly than samples are taken keeps its value.
   [[nodiscard]] Cell now_cell(const RowAt& row, const Reading& reading) const {
     const auto& facts = facts_->columns[reading.column];
-    const bool is_old = reading.value != nullptr && !place_.stored &&
-                        reading.value->cooked.status == CookStatus::kNoNewSample;
-    if (const auto* past = is_old ? row.past() : nullptr;
-        past != nullptr && reading.column < past->series.size()) {
-      const double value = past->series[reading.column].at(when_.moment);
-      if (!std::isnan(value)) return {number_text(facts, value, place_)};
-    }
-    return cell_of(facts, reading, place_);
+    const double value = row.number(reading, place_.stored);
+    const bool is_old = std::isnan(reading.cooked) && !place_.stored && !std::isnan(value);
+    return is_old ? Cell{number_text(facts, value, place_)} : cell_of(facts, reading, place_);
   }
 
   void add_groups(Section& table) const {

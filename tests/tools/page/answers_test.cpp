@@ -133,6 +133,10 @@ TEST(PackedNumbers, AreWideWhereTheyDoNotFit) {
             "{\"wide\":\"nHUAiDzkN34AAAAAAAD4fw==\"}");
   EXPECT_EQ(packed({1e-300}), "{\"wide\":\"WfP4wh9upQE=\"}");
   EXPECT_EQ(packed({1e9, 1e9 + 20}), "{\"wide\":\"AAAAAGXNzUEAAAAKZc3NQQ==\"}");
+  // Counts are read as well as drawn.
+  EXPECT_EQ(packed({123'456'789, 123'456'789}), "{\"wide\":\"AAAAVDRvnUEAAABUNG+dQQ==\"}");
+  EXPECT_EQ(packed({123'456'789, 0}), "{\"wide\":\"AAAAVDRvnUEAAAAAAAAAAA==\"}");
+  EXPECT_EQ(packed({16'777'216, 1e9}), "\"AACASyhrbk4=\"");
   EXPECT_EQ(packed({}), "\"\"");
 }
 

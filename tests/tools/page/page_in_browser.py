@@ -425,6 +425,10 @@ class PageInBrowser(unittest.TestCase):
             browser.key(key)
             browser.until(f"document.querySelector('#moment').textContent !== {seen[-1]!r}")
             seen.append(self.text("#moment"))
+        for text, number in (("1m05s", 65), ("2h03m", 7380), ("-1d02h", -93600), ("12.3 k", 12300), ("1.00 G", 1e9),
+                             ("2.50 PiB", 2.5 * 2**50), ("120 \u00b5s", 120e-6), ("3.00 ms", 3e-3), ("5.0 %", 5),
+                             ("1,234", 1234), ("12.0 kHz", 12e3), ("1.50 MiB/s", 1.5 * 2**20), ("9.00 Pa", 9)):
+            self.assertAlmostEqual(browser.run(f"numberOf({text!r})"), number, msg=text)
         self.assertEqual(len(set(seen)), 4)
         self.assertEqual(seen[2], seen[4])
         self.assertIn("show its last moment", self.text("#problems"))
@@ -444,6 +448,15 @@ class PageInBrowser(unittest.TestCase):
         self.assertEqual(labels.count("between"), 2, labels)
         self.drag_over_plot(.1, .9)
         browser.until("Number(new URLSearchParams(location.hash.slice(2)).get('span')) < 1")
+
+    def test_nothing_is_exported_where_there_is_nothing(self):
+        page = os.path.join(self.folder.name, "nothing.html")
+        for words, code, said in (([self.logs[0] + "x.mbr"], 1, "there is no file or directory"),
+                                  (["--dir", self.dir, "nix/*"], 1, "no counterset matches 'nix/*'")):
+            done = subprocess.run([VIEW, *words, "--export", page], capture_output=True, text=True)
+            self.assertEqual(done.returncode, code, done.stderr)
+            self.assertIn(said, done.stderr)
+            self.assertFalse(os.path.exists(page))
 
     def test_an_export_ends_when_it_is_asked_to(self):
         page = os.path.join(self.folder.name, "never.html")

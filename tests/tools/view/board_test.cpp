@@ -57,6 +57,41 @@ TEST_F(BoardTest, ASetSaysWhatItIsBusyWith) {
   EXPECT_GT(sets->lines[0].trend[1], 0);
 }
 
+TEST_F(BoardTest, WhatItsProviderRenewsMoreSlowlyStaysWhatItWas) {
+  CountersetSpec spec = cli::kSales;
+  spec.stamped = true;
+  const auto set = *provider_->add(spec);
+  Instance fruit = *set.create_instance("fruit"), bread = *set.create_instance("bread");
+  const auto renew = [&](std::uint64_t sold) {
+    for (Instance* aisle : {&fruit, &bread}) {
+      aisle->update([=](Values& values) {
+        values.set(cli::Sales::kSold, sold);
+        values.set(cli::Sales::kStock, 7);
+        values.stamp(Timestamp::now().monotonic_ns);
+      });
+      sold *= 2;
+    }
+  };
+  open_board();
+  renew(0);
+  take();
+  renew(1'000'000);
+  take();
+  const auto before = cell(*section_called(picture({}), "Busiest sets"), "shop_sales", "NOW");
+  ASSERT_NE(before, "-");
+
+  take();
+
+  EXPECT_EQ(cell(*section_called(picture({}), "Busiest sets"), "shop_sales", "NOW"), before);
+  Place sales = set_of("shop_sales");
+  sales.sort = "sold";
+  EXPECT_EQ(first_cells(picture(sales).sections.at(0)),
+            (std::vector<std::string>{"bread", "fruit"}));
+  Place one = instance_of("shop_sales", "bread");
+  one.sort = "NOW";
+  EXPECT_EQ(first_cells(picture(one).sections.at(0)).at(0), "sold");
+}
+
 TEST_F(BoardTest, ASetHasInstancesAsRowsAndCountersAsColumns) {
   soup_.gauge(Dish::kBalance).set_signed(7);
   open_board();

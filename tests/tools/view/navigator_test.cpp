@@ -256,6 +256,19 @@ TEST_F(NavigatorTest, PinsTheChosenLineAndFreesIt) {
   EXPECT_TRUE(navigator_.place().pins.empty());
 }
 
+TEST_F(NavigatorTest, AMomentToComeIsNow) {
+  Place place;
+  place.at_ns = 60'000'000'000;
+  Navigator navigator(place);
+  Picture picture;
+  picture.place = place;
+  picture.place.at_ns.reset();
+
+  navigator.drawn(picture, 10);
+
+  EXPECT_EQ(navigator.place().at_ns, std::nullopt);
+}
+
 TEST_F(NavigatorTest, SaysWhenThereIsNoFurtherMoment) {
   EXPECT_EQ(navigator_.handle(Message::kEarlier), Request::kEarlier);
   navigator_.show_moment(std::nullopt);

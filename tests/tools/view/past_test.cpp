@@ -8,6 +8,14 @@
 namespace meterbank::view {
 namespace {
 
+TEST(Labels, HaveANameAndAMachine) {
+  using Parts = std::pair<std::string_view, std::string_view>;
+  EXPECT_EQ(name_and_host_of("orders@48213"), Parts("orders", ""));
+  EXPECT_EQ(name_and_host_of("orders@48213 on web1"), Parts("orders", " on web1"));
+  EXPECT_EQ(name_and_host_of("a@b@7 on web1"), Parts("a@b", " on web1"));
+  EXPECT_EQ(name_and_host_of("orders"), Parts("orders", ""));
+}
+
 TEST(Series, MomentsThatWerePassedOverHaveNoValue) {
   Series series;
   series.add(10, 1);

@@ -1,6 +1,7 @@
 // Where pictures come from: a stream of the program that serves this page, or what a file holds.
 let picture = null;      // what is shown
 let lastFull = null;     // the picture that tails follow
+let isOfPlace = false;   // the picture is one of the place that is shown
 let running = null;      // the request that is under way
 const kPlots = 12;       // counters of an instance that are shown over time
 let onPicture = () => {};
@@ -107,6 +108,7 @@ function take(text, isTail) {
   const made = JSON.parse(text);
   if (isTail && !lastFull) return;
   picture = lastFull = isTail ? whole(made) : unpacked(made);
+  isOfPlace = true;
   onPicture(picture);
 }
 
@@ -170,10 +172,11 @@ async function follow() {
   const {signal} = running = new AbortController();
   const link = place.toString();
   series = null;
+  isOfPlace = false;
   const takeSeries = () => place.has('at') && askSeries(link, signal).then(found => {
     if (signal.aborted) return;
     series = found;
-    if (picture && found) onPicture(picture);
+    if (isOfPlace && found) onPicture(picture);
     if (found?.unfinished) takeSeries();
   }, () => {});
   takeSeries();

@@ -11,10 +11,14 @@ async function readFileData() {
   fileData.pictures.forEach(unpacked);
 }
 
-const kSizes = {T: 1e12, G: 1e9, M: 1e6, k: 1e3, '': 1, m: 1e-3, '\u00b5': 1e-6, u: 1e-6, n: 1e-9, Ki: 2 ** 10, Mi: 2 ** 20, Gi: 2 ** 30, Ti: 2 ** 40};
+const kSizes = {...Object.fromEntries([...kDecimal, ...kBinary, ...kSmallTimes].map(([size, prefix]) => [prefix, size])), u: 1e-6};
+const kSeconds = {d: 86400, h: 3600, m: 60, s: 1};
 
+// Of a text of quantity(): "2h03m", "12.3 k", "1.50 GiB/s", "120 \u00b5s".
 function numberOf(text) {
-  const found = /^(-?[\d.,]+(?:e[-+]?\d+)?)\s*([KMGT]i|[TGMkm\u00b5un](?=[a-zA-Z{/%]))?/.exec(text.replace(/,/g, ''));
+  const long = /^(-?)(\d+)([dhm])(\d\d)([hms])$/.exec(text);
+  if (long) return (long[1] ? -1 : 1) * (long[2] * kSeconds[long[3]] + long[4] * kSeconds[long[5]]);
+  const found = /^(-?[\d.]+(?:e[-+]?\d+)?)(?:\s*([KMGTPE]i|[ETGMk]|P(?!a)|[m\u00b5un](?=s)))?/.exec(text.replace(/,/g, ''));
   return found ? Number(found[1]) * kSizes[found[2] || ''] : -Infinity;
 }
 

@@ -198,7 +198,8 @@ void PictureService::take_moment() {
   }
   for (const auto& channel : channels()) {
     // What was at a moment of the past does not change.
-    if (!channel->request_.place.at_ns || channel->shown_ == nullptr) show(*channel);
+    const bool is_past = channel->shown_ != nullptr && channel->shown_->picture.is_frozen;
+    if (!is_past) show(*channel);
   }
 }
 
