@@ -254,7 +254,8 @@ int print_rows(const Invocation& invocation, const RowPlan& plan, Selection& sel
   }
 
   const int damages = report_damages(selection, console);
-  if (damages != kExitDone && invocation.strict) answered = damages;
+  const bool is_failure = invocation.strict || invocation.wants_all_of_log;
+  if (damages != kExitDone && is_failure) answered = damages;
   report_passed_over(*pace, console);
   if (pace->missed() > 0 && !invocation.quiet) {
     complain(console, fmt::format("missed {} of {}; try: a longer -i", pace->missed(),
@@ -268,7 +269,7 @@ int print_rows(const Invocation& invocation, const RowPlan& plan, Selection& sel
   if (shown == 0 && selection.log) {
     // Where nothing can be written, nothing was looked for.
     const int code = taken ? report_no_moment(invocation.selection.log, console) : kExitDone;
-    return output->finish(code, writer->end());
+    return output->finish_empty(code, writer->end());
   }
   return output->finish(judge(invocation, selection, sampler, complete, answered, console),
                         writer->end());

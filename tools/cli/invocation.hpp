@@ -91,6 +91,7 @@ struct Invocation {
   bool raw = false;
   bool integers_as_text = false;
   bool strict = false;
+  bool wants_all_of_log = false;        // what of a recording cannot be read is a failure
   bool histograms = false;              // get
   Percentiles percentiles;              // rows behind those of distributions
   std::vector<Expression> expressions;  // get

@@ -72,10 +72,20 @@ Result<void> take_spans(const Words& words, CommandLine& line) {
   return {};
 }
 
+// No path of a counter does.
+bool looks_like_file(const std::string& operand) {
+  return operand.ends_with(".mbr") || operand.starts_with('/') || operand.starts_with("./") ||
+         operand.starts_with("../");
+}
+
 Result<void> take_operands(Words& words, CommandLine& line) {
   for (const auto& operand : words.operands) {
     std::error_code none;
     const bool is_recording = std::filesystem::exists(operand, none);
+    if (!is_recording && looks_like_file(operand)) {
+      return fail(ErrorCode::kNotFound, fmt::format("there is no file or directory {}", operand),
+                  "the path of a recording");
+    }
     (is_recording ? words.logs : line.selection.paths).push_back(operand);
   }
   if (words.logs.size() > 2) {

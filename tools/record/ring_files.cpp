@@ -65,7 +65,7 @@ Result<UniqueFd> lock_directory(const std::string& path) {
   if (!directory) return refused("cannot open the directory", path, true, errno);
   if (::flock(directory.get(), LOCK_EX | LOCK_NB) != 0) {
     return fail(ErrorCode::kExists, fmt::format("another recorder writes to {}", path),
-                "another -o, or end the other recorder", errno);
+                "another -o, or end the other recorder");
   }
   return directory;
 }

@@ -47,7 +47,7 @@ Error gone(const PointerRecord& record) {
   return Error{ErrorCode::kGone, 0,
                "provider " + escape_for_terminal(record.name) + "@" + std::to_string(record.pid) +
                    " has ended, and its memory with it",
-               "remove the record that it left behind"};
+               "meterbank doctor --clean, which removes the record that it left behind"};
 }
 
 // Empty: the record names none.

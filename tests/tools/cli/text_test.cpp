@@ -85,6 +85,9 @@ TEST(Moments, OfARangeAllHaveADateIfOneNeedsIt) {
 
 TEST(Moments, TellTheHoursApartThatAClockShowsTwice) {
   const ScopedTimeZone berlin("Europe/Berlin");
+  EXPECT_TRUE(
+      form_of_range(kBeforeChange - 200 * 24 * kHour, kBeforeChange + 200 * 24 * kHour, 0).offset);
+  EXPECT_FALSE(form_of_range(kBeforeChange - 100 * 24 * kHour, kBeforeChange, 0).offset);
   const auto to = kBeforeChange + kHour;
   const auto form = form_of_range(kBeforeChange, to, to);
   EXPECT_EQ(print_local(kBeforeChange, form), "2026-10-25 02:10:00+02:00");
@@ -138,6 +141,17 @@ TEST(Quantity, GivesProgramsOneUnitForEachDimension) {
   EXPECT_DOUBLE_EQ(frequency.value, 2.6e9);
   EXPECT_EQ(in_base_unit(39'000, "ns").unit, "s");
   EXPECT_EQ(print_exact(in_base_unit(39'000, "ns").value), "3.9e-05");
+}
+
+TEST(Quantity, HasNoExponentForMachinesThatKnowNone) {
+  EXPECT_EQ(print_decimal(9.20904817234845e-05), "0.0000920905");
+  EXPECT_EQ(print_decimal(5e-5), "0.00005");
+  EXPECT_EQ(print_decimal(-0.00259), "-0.00259");
+  EXPECT_EQ(print_decimal(17), "17");
+  EXPECT_EQ(print_decimal(0), "0");
+  EXPECT_EQ(print_decimal(1234.5678), "1234.57");
+  EXPECT_EQ(print_decimal(0x1p60), "1152921504606846976");
+  EXPECT_EQ(print_decimal(1e-40), "0");
   EXPECT_EQ(in_base_unit(3, "KiBy/s").unit, "By/s");
   EXPECT_DOUBLE_EQ(in_base_unit(3, "KiBy/s").value, 3072);
   EXPECT_EQ(in_base_unit(17, "{order}").unit, "{order}");

@@ -127,7 +127,7 @@ std::string CheckReport::performance_data() const {
     if (!row.row->number) continue;
     if (++count > kPerformanceMax) break;
     text += fmt::format(" {}={}{};{};{}", quoted_label(row.row->label),
-                        print_exact(*row.row->number), plugin_unit(row.row->unit),
+                        print_decimal(*row.row->number), plugin_unit(row.row->unit),
                         row.warning.value_or(""), row.critical.value_or(""));
     while (text.ends_with(';')) text.pop_back();
   }

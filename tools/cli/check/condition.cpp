@@ -272,7 +272,7 @@ std::string Condition::threshold_text(std::string_view unit) const {
 }
 
 std::string Condition::plugin_range() const {
-  const auto limit = print_exact(*number_);
+  const auto limit = print_decimal(*number_);
   switch (comparison_) {
     case Comparison::kAbove:
       return "~:" + limit;

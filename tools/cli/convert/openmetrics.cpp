@@ -47,6 +47,7 @@ class OpenMetricsText final : public MomentSink {
       return true;
     }
     last_ms_ = now_ms;
+    ++moments_;
     auto snapshot = std::make_shared<exposition::Snapshot>();
     snapshot->sample = moment.sample;
     if (layout_ == nullptr || moment.has_changed) {
@@ -88,8 +89,9 @@ class OpenMetricsText final : public MomentSink {
       complain(console, fmt::format("left out {} with the labels of another one",
                                     counted(rows_left_out_, "row")));
     }
-    const bool is_whole = exit_code == kExitDone || exit_code == kExitNo;
-    return is_whole ? output_.finish(exit_code, "# EOF\n") : exit_code;
+    constexpr std::string_view kEnd = "# EOF\n";
+    if (is_kept(exit_code, moments_)) return output_.finish(exit_code, kEnd);
+    return exit_code == kExitNo ? output_.finish_empty(exit_code, kEnd) : exit_code;
   }
 
  private:
@@ -102,7 +104,7 @@ class OpenMetricsText final : public MomentSink {
   std::shared_ptr<const exposition::PageLayout> layout_;
   std::uint64_t last_look_ns_ = 0;
   std::optional<std::uint64_t> last_ms_;
-  std::uint64_t not_later_ = 0;
+  std::uint64_t moments_ = 0, not_later_ = 0;
   std::size_t rows_left_out_ = 0;
   std::string piece_;
 };

@@ -38,14 +38,14 @@ CREATE TABLE bucket (sample INTEGER NOT NULL REFERENCES sample, instance INTEGER
 CREATE TABLE status (sample INTEGER NOT NULL REFERENCES sample, instance INTEGER NOT NULL REFERENCES instance,
   status TEXT NOT NULL, PRIMARY KEY (sample, instance)) WITHOUT ROWID;
 CREATE VIEW reading AS
-  SELECT strftime('%Y-%m-%dT%H:%M:%fZ', sample.time_ns / 1e9, 'unixepoch') AS time, sample.time_ns,
+  SELECT strftime('%Y-%m-%dT%H:%M:%fZ', sample.time_ns / 1000000 / 1e3, 'unixepoch') AS time, sample.time_ns,
     host.name AS host, provider.name AS provider, provider.pid, counterset.symbol AS counterset,
     instance.name AS instance, counter.symbol AS counter, value.value, counter.unit
   FROM value JOIN sample ON sample.id = value.sample JOIN instance ON instance.id = value.instance
     JOIN counter ON counter.id = value.counter JOIN counterset ON counterset.id = counter.counterset
     JOIN provider ON provider.id = instance.provider JOIN host ON host.id = provider.host;
 CREATE VIEW rate AS
-  SELECT strftime('%Y-%m-%dT%H:%M:%fZ', sample.time_ns / 1e9, 'unixepoch') AS time, sample.time_ns,
+  SELECT strftime('%Y-%m-%dT%H:%M:%fZ', sample.time_ns / 1000000 / 1e3, 'unixepoch') AS time, sample.time_ns,
     host.name AS host, provider.name AS provider, provider.pid, counterset.symbol AS counterset,
     instance.name AS instance, counter.symbol AS counter,
     CASE WHEN value.value >= before.value AND sample.monotonic_ns > earlier.monotonic_ns

@@ -130,7 +130,8 @@ std::vector<std::string> head_parts(const Value& row, double interval_s, const R
 }
 
 std::string path_text(const Value& row, const RowStyle& style) {
-  return escape_for_terminal(print_short(row.counter_path(PathSpelling::kShort)), style.charset);
+  const auto path = print_short(row.counter_path(PathSpelling::kShort));
+  return escape_for_terminal(on_host(path, host_of(row)), style.charset);
 }
 
 // The path and its numbers, on further lines where one has no room for them.

@@ -116,4 +116,15 @@ std::string print_exact(double value) {
   return text;
 }
 
+std::string print_decimal(double value) {
+  if (value == 0 || !std::isfinite(value)) return print_exact(value);
+  constexpr int kDigits = 6, kMost = 30;
+  const int before = static_cast<int>(std::floor(std::log10(std::fabs(value)))) + 1;
+  std::string text = fmt::format("{:.{}f}", value, std::clamp(kDigits - before, 0, kMost));
+  if (text.find('.') == std::string::npos) return text;
+  text.erase(text.find_last_not_of('0') + 1);
+  if (text.ends_with('.')) text.pop_back();
+  return text;
+}
+
 }  // namespace meterbank::cli

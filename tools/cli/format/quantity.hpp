@@ -35,6 +35,9 @@ struct Quantity {
 
 // For machines: the shortest decimal form that reads back as the same double, whatever the locale.
 [[nodiscard]] std::string print_exact(double value);
+// For machines that know no exponent: all digits before the point, and of those behind it as many
+// as make six that count.
+[[nodiscard]] std::string print_decimal(double value);
 void append_exact(double value, std::string& out);
 
 }  // namespace meterbank::cli

@@ -123,7 +123,12 @@ std::string print_utc(std::uint64_t realtime_ns) {
 LocalForm form_of_range(std::uint64_t from_ns, std::uint64_t to_ns, std::uint64_t now_ns,
                         bool milliseconds) {
   const std::tm from = local_fields(from_ns), to = local_fields(to_ns), now = local_fields(now_ns);
-  const bool has_other_offset = from.tm_gmtoff != to.tm_gmtoff;
+  // Between two changes of the clocks are months.
+  constexpr std::uint64_t kStep = std::uint64_t{30} * 86'400 * 1'000'000'000;
+  bool has_other_offset = from.tm_gmtoff != to.tm_gmtoff;
+  for (auto at = from_ns; !has_other_offset && to_ns > at && to_ns - at > kStep; at += kStep) {
+    has_other_offset = local_fields(at + kStep).tm_gmtoff != from.tm_gmtoff;
+  }
   return {.date = has_other_offset || !is_same_day(from, now) || !is_same_day(to, now),
           .milliseconds = milliseconds,
           .offset = has_other_offset};

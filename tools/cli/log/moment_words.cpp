@@ -208,6 +208,11 @@ Result<std::uint64_t> parse_moment(std::string_view word, std::uint64_t referenc
                "03:12, 'yesterday 03:12', '2026-11-27 03:12:05', -15m or @1764213120");
 }
 
+std::optional<std::uint64_t> on_day_of(std::uint64_t reference_ns, std::string_view word) {
+  Pieces pieces(word);
+  return read_day_and_time(pieces, local_day_of(reference_ns));
+}
+
 std::uint64_t last_meant_by(std::string_view word, std::uint64_t moment_ns) noexcept {
   constexpr std::uint64_t kMillisecond = 1'000'000;
   constexpr std::size_t kDigitsPrinted = 3;

@@ -13,6 +13,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string_view>
 
 #include "meterbank/base/result.hpp"
@@ -21,6 +22,10 @@ namespace meterbank::cli {
 
 // Nanoseconds since 1970. Errors: kInvalidArgument, with the forms above.
 [[nodiscard]] Result<std::uint64_t> parse_moment(std::string_view word, std::uint64_t reference_ns);
+
+// A time of day on the day of `reference`, also after it; nothing for the other forms.
+[[nodiscard]] std::optional<std::uint64_t> on_day_of(std::uint64_t reference_ns,
+                                                     std::string_view word);
 
 // The end of the millisecond of a moment that was typed so, because times are printed without what
 // comes behind it. A moment that was typed with more digits is itself.

@@ -40,6 +40,7 @@ int convert(const Invocation& invocation, Console& console) {
   Invocation all = invocation;
   all.selection.log.mean_all_by_default();
   all.verb = Verb::kGet;
+  all.wants_all_of_log = true;
   all.percentiles = *parse_percentiles(kUsualPercentiles);
   if (all.raw) all.percentiles = {};
   return get(all, console);

@@ -28,8 +28,7 @@ void say_merged(const record::MergePlan& plan, const record::MergeCounts& counts
   if (counts.joined != 0) {
     say(console, fmt::format("{} written together with one of another recorder, at most {} apart",
                              counted(counts.joined, "sample"),
-                             print_interval(std::chrono::nanoseconds(
-                                 static_cast<std::int64_t>(counts.apart_ns / 1000 * 1000)))));
+                             print_duration(static_cast<double>(counts.apart_ns) / 1e9)));
   }
   if (counts.gaps != 0 || counts.marks != 0) {
     say(console,

@@ -161,12 +161,13 @@ void say_result(const record::Recorder& recorder, const std::string& path, const
   const auto counts = recorder.counts();
   const auto files = recorder.file_counts();
   const auto size = print_quantity(static_cast<double>(files.bytes), "By");
-  const double each = counts.values == 0
-                          ? 0
-                          : static_cast<double>(files.bytes) / static_cast<double>(counts.values);
-  say(console,
-      fmt::format("{} of {} in {}: {}, {:.2f} bytes a value", counted(counts.ticks, "sample"),
-                  counted(counts.rows, "row"), escape_for_terminal(path), size, each));
+  std::string text = fmt::format("{} of {} in {}: {}", counted(counts.ticks, "sample"),
+                                 counted(counts.rows, "row"), escape_for_terminal(path), size);
+  if (counts.values != 0) {
+    text += fmt::format(", {:.2f} bytes a value",
+                        static_cast<double>(files.bytes) / static_cast<double>(counts.values));
+  }
+  say(console, text);
 }
 
 void say_missing(const record::Recorder& recorder, const Console& console) {

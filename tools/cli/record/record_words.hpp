@@ -33,7 +33,7 @@ inline constexpr std::array kConversions{
 inline constexpr std::array kLogActions{
     VerbWords<LogAction>{
         LogAction::kInfo,
-        {"info", " FILE|DIR", "Prints what a recording has: times, samples, providers, gaps, size.",
+        {"info", " FILE|DIR", "Prints what a recording has: times, samples, rates, gaps, size.",
          "  meterbank log info today.mbr\n"
          "  meterbank log info /var/tmp/box -f json\n"}},
     VerbWords<LogAction>{

@@ -70,8 +70,9 @@ Result<Trigger> Trigger::open(const RecordOptions& options, SelectionOptions sel
 
 void Trigger::say_unmatched(const Console& console) const {
   for (const Unmatched& miss : selection_->query.unmatched()) {
-    complain(console, "--when: " + escape_for_terminal(unmatched_text(miss, selection_->catalog(),
-                                                                      {}, Asker::kCondition)));
+    complain(console, fmt::format("--when waits for a match: {}",
+                                  escape_for_terminal(unmatched_text(miss, selection_->catalog(),
+                                                                     {}, Asker::kCondition))));
   }
 }
 

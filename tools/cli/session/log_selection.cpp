@@ -43,9 +43,12 @@ Result<LogRange> read_range(const LogOptions& options, const recording::Recordin
   if (!options.at.empty() && range.from_ns <= last) {
     range.from_ns = std::min(last_meant_by(options.at, range.from_ns), last);
   }
-  if (options.to.find('.') != std::string::npos) {
-    range.to_ns = last_meant_by(options.to, range.to_ns);
+  // A time of day that is after the end is not that of the day before, if the range begins later.
+  if (range.from_ns > range.to_ns) {
+    range.to_ns = std::max(range.to_ns, on_day_of(last, options.to).value_or(0));
   }
+  const bool is_before_end = options.to.starts_with('-');
+  if (!options.to.empty() && !is_before_end) range.to_ns = last_meant_by(options.to, range.to_ns);
   if (range.from_ns > range.to_ns && options.has_range()) {
     return usage(fmt::format("the range ends before it begins: {} is later than {}", options.from,
                              options.to),
@@ -53,13 +56,18 @@ Result<LogRange> read_range(const LogOptions& options, const recording::Recordin
   }
   const std::uint64_t now_ns = Timestamp::now().realtime_ns;
   if (range.from_ns > last) {
+    const LocalForm form = form_of_range(last, range.from_ns, now_ns);
     return fail(ErrorCode::kNotFound,
-                fmt::format("{} ends at {}", options.path, print_moment(last, now_ns)),
+                fmt::format("{} ends at {}, earlier than {}", options.path, print_local(last, form),
+                            print_local(range.from_ns, form)),
                 "meterbank log info " + options.path);
   }
-  if (range.to_ns < first || (!options.has_range() && range.from_ns < first)) {
+  const std::uint64_t wanted = options.has_range() ? range.to_ns : range.from_ns;
+  if (wanted < first) {
+    const LocalForm form = form_of_range(wanted, first, now_ns);
     return fail(ErrorCode::kNotFound,
-                fmt::format("{} begins at {}", options.path, print_moment(first, now_ns)),
+                fmt::format("{} begins at {}, later than {}", options.path,
+                            print_local(first, form), print_local(wanted, form)),
                 "meterbank log info " + options.path);
   }
   return range;

@@ -145,4 +145,8 @@ int Output::finish(int exit_code, std::string_view closing) {
   return kExitEnvironment;
 }
 
+int Output::finish_empty(int exit_code, std::string_view closing) {
+  return temporary_.empty() ? finish(exit_code, closing) : exit_code;
+}
+
 }  // namespace meterbank::cli

@@ -38,6 +38,8 @@ class Output {
   // not be written. It is not an error if the process behind a pipe closes it early, as `head`
   // does.
   int finish(int exit_code, std::string_view closing = {});
+  // The same for a result that has nothing in it: no file is made or replaced.
+  int finish_empty(int exit_code, std::string_view closing);
 
  private:
   Output(Console& console, std::string path) : console_(&console), path_(std::move(path)) {}

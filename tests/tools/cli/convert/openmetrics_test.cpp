@@ -2,6 +2,7 @@
 //
 // `log convert -f openmetrics`: the text that Prometheus' own tool makes blocks of.
 #include <algorithm>
+#include <fstream>
 #include <map>
 #include <set>
 
@@ -39,6 +40,22 @@ std::map<std::string, std::map<std::string, std::string>> series_of(const Outcom
     EXPECT_TRUE(is_new) << line;
   }
   return series;
+}
+
+TEST_F(CliOpenMetrics, NoTextReplacesAFileWhereTheRangeHasNoSample) {
+  MadeRecording made({});
+  made.ticks(0, 10);
+  made.write(file("made.mbr"));
+  std::ofstream(file("kept")) << "precious";
+  for (const char* format : {"openmetrics", "csv", "json", "table"}) {
+    const auto outcome =
+        run_plainly({"log", "convert", file("made.mbr"), "-f", format, "-o", file("kept"), "--from",
+                     "@1700000002.2", "--to", "@1700000002.3"});
+    EXPECT_EQ(outcome.code, kExitNo) << outcome.err;
+    std::string text;
+    std::getline(std::ifstream(file("kept")), text);
+    EXPECT_EQ(text, "precious") << format;
+  }
 }
 
 TEST_F(CliOpenMetrics, HasEachValueWithItsTime) {

@@ -50,7 +50,7 @@ TEST_F(CliTableImport, KeepsValuesTimesNamesAndUnits) {
   ASSERT_EQ(imported.code, kExitDone) << imported.err;
   EXPECT_EQ(values_in(table_of("new.mbr")), values_in(table));
   EXPECT_GT(values_in(table).size(), 100U);
-  EXPECT_NE(imported.err.find(" bytes of "), std::string::npos) << imported.err;
+  EXPECT_NE(imported.err.find(" B of "), std::string::npos) << imported.err;
   EXPECT_EQ(run_plainly({"log", "check", file("new.mbr")}).code, kExitDone);
 }
 
@@ -89,6 +89,12 @@ TEST_F(CliTableImport, TakesQuotesThatAreDoubledInsideOfQuotes) {
   ASSERT_EQ(imported.code, kExitDone) << imported.err;
   const auto shown = run_plainly({"log", "convert", file("new.mbr"), "-f", "csv"});
   EXPECT_NE(shown.out.find("\"a\"\"b\"\"\",\"\"\"c\",1"), std::string::npos) << shown.out;
+}
+
+TEST_F(CliTableImport, LooksAtEachLineOnceWhereQuotesDoNotEnd) {
+  const auto imported = import(kHeadings + std::string("2026-11-27T03:12:05Z,shop@7,s,\"a") +
+                               std::string(400'000, '\n'));
+  EXPECT_NE(imported.err.find("line 2: its quotes do not end"), std::string::npos) << imported.err;
 }
 
 TEST_F(CliTableImport, NamesTheLineThatIsMalformed) {

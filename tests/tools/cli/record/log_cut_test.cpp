@@ -96,6 +96,11 @@ TEST_F(CliLogCut, SaysWhatCouldNotBeRead) {
   EXPECT_EQ(done.code, kExitNo) << done.err;
   EXPECT_NE(done.err.find("cannot be read in 1 place"), std::string::npos) << done.err;
   EXPECT_EQ(run_plainly({"log", "check", file("part.mbr")}).code, kExitDone);
+  for (const char* format : {"csv", "jsonl", "openmetrics"}) {
+    const auto converted = run_plainly({"log", "convert", file("all.mbr"), "-f", format});
+    EXPECT_EQ(converted.code, kExitNo) << format;
+    EXPECT_NE(converted.err.find("cannot be read in 1 place"), std::string::npos) << format;
+  }
 }
 
 }  // namespace

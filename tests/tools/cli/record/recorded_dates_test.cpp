@@ -45,10 +45,30 @@ TEST_F(RecordedDates, AreInWhatIsSaidOfARecording) {
 
 TEST_F(RecordedDates, AreInWhatIsSaidOfWhatIsNotThere) {
   expect_said({"get", "--log", made_, "queues/eu/*", "--at", "@1600000000"},
-              "begins at 2023-11-14 22:13:20");
+              "begins at 2023-11-14 22:13:20, later than 2020-09-13 12:26:40");
   expect_said({"get", "--log", made_, "queues/eu/*", "--from", "@1800000000"},
-              "ends at 2023-11-14 22:13:39");
+              "ends at 2023-11-14 22:13:39, earlier than 2027-01-15 08:00:00");
+  // The last 23:59 at or before the end is that of the day before.
+  expect_said({"get", "--log", made_, "queues/eu/*", "--at", "23:59"},
+              "begins at 2023-11-14 22:13:20, later than 2023-11-13 23:59:00");
   expect_said({"check", "--log", made_, "--stale", "10s"}, "was at 2023-11-14 22:13:39");
+}
+
+TEST_F(RecordedDates, ARangeMayEndAtATimeAfterTheRecordingHasEnded) {
+  const std::vector<std::string> get{"get", "--log", made_,  "queues/eu/count",
+                                     "-f",  "csv",   "--raw"};
+  const auto with = [&](const std::string& from, const std::string& to) {
+    auto words = get;
+    words.insert(words.end(), {"--from", from, "--to", to});
+    return run_plainly(words);
+  };
+  EXPECT_EQ(with("22:13:35", "22:14").out, with("22:13:35", "22:13:39").out);
+  EXPECT_EQ(with("22:13:35", "22:14").lines().size(), 1 + 5U);
+  for (const char* to : {"22:13:25", "2023-11-13 22:14"}) {
+    const auto refused = with("22:13:35", to);
+    EXPECT_EQ(refused.code, kExitUsage) << to;
+    EXPECT_NE(refused.err.find("the range ends before it begins"), std::string::npos) << to;
+  }
 }
 
 TEST_F(RecordedDates, AreLeftOutToday) {

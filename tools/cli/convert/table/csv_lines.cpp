@@ -22,10 +22,15 @@ constexpr std::size_t kLineBytesMax = std::size_t{1} << 20U;
 
 enum class Fields : std::uint8_t { kWhole, kGoOn, kMisquoted };
 
-// Takes the fields of one line of RFC 4180. A quoted field may go on in the next line.
-Fields split(std::string_view text, std::vector<std::string>& fields) {
-  bool is_quoted = false;
-  fields.assign(1, {});
+// Takes the fields of one line of RFC 4180. A quoted field may go on in the next line: `before` is
+// what the line before this one said.
+Fields split(std::string_view text, Fields before, std::vector<std::string>& fields) {
+  bool is_quoted = before == Fields::kGoOn;
+  if (is_quoted) {
+    fields.back() += '\n';
+  } else {
+    fields.assign(1, {});
+  }
   for (std::size_t at = 0; at < text.size(); ++at) {
     const char c = text[at];
     const bool is_last = at + 1 == text.size();
@@ -79,22 +84,22 @@ tl::unexpected<Error> CsvLines::malformed(const std::string& what) const {
 }
 
 Result<bool> CsvLines::read_fields() {
-  std::string text, more;
-  auto fields = Fields::kGoOn;
+  std::string text;
+  std::size_t size = 0;
+  auto fields = Fields::kWhole;
   line_ = lines_ + 1;
   do {
-    if (!std::getline(file_, more)) {
+    if (!std::getline(file_, text)) {
       if (file_.bad()) return malformed("it cannot be read");
-      if (text.empty()) return false;
+      if (fields == Fields::kWhole) return false;
       return malformed("its quotes do not end");
     }
     ++lines_;
-    bytes_ += more.size() + 1;
-    if (!text.empty()) text += '\n';
-    text += more;
-    if (text.size() > kLineBytesMax) return malformed("it is longer than 1 MiB");
+    bytes_ += text.size() + 1;
+    size += text.size() + 1;
+    if (size > kLineBytesMax + 1) return malformed("it is longer than 1 MiB");
     if (text.ends_with('\r')) text.pop_back();
-    fields = split(text, fields_);
+    fields = split(text, fields, fields_);
   } while (fields == Fields::kGoOn);
   if (fields == Fields::kMisquoted) return malformed("a quote inside a field without quotes");
   return true;

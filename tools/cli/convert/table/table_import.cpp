@@ -362,9 +362,10 @@ int convert_from_table(const Invocation& invocation, Console& console) {
   if (!importer.note().empty()) complain(console, escape_for_terminal(importer.note()));
   if (!invocation.quiet) {
     say(console,
-        fmt::format("{} of {} in {}: {} bytes of {}", counted(importer.values(), "value"),
+        fmt::format("{} of {} in {}: {} of {}", counted(importer.values(), "value"),
                     counted(importer.moments(), "sample"), escape_for_terminal(invocation.output),
-                    files->bytes_written(), importer.bytes_in()));
+                    print_quantity(static_cast<double>(files->bytes_written()), "By"),
+                    print_quantity(static_cast<double>(importer.bytes_in()), "By")));
   }
   return kExitDone;
 }
