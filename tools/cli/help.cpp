@@ -141,16 +141,16 @@ constexpr std::string_view kExitCodes =
      counters that other programs hold; diff: recordings that cannot be
      read or compared
 124  --timeout expired; for pmu also --wait, and --for of pmu wait
-126  pmu run: the command could not be run
-127  pmu run: there is no such command
+126  pmu run, record -- COMMAND: the command could not be run
+127  pmu run, record -- COMMAND: there is no such command
 130  Ctrl-C before the last sample of get -n N, before the file of view --export
      is written, or while pmu waits for counters (143: SIGTERM)
 
 check ends as monitoring plugins do: 0 OK, 1 WARNING, 2 CRITICAL, 3 UNKNOWN. For
 it, usage, environment and --timeout are 3 as well; Ctrl-C is 130.
 
-pmu run otherwise ends with the code of its command, or with 128 plus the
-number of the signal that killed it.
+pmu run and record -- COMMAND otherwise end with the code of their command, or
+with 128 plus the number of the signal that killed it.
 )";
 
 struct Topic {
