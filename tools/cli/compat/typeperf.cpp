@@ -1,8 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <map>
 #include <set>
 #include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
 
 #include "cli/compat/output_file.hpp"
 #include "cli/session/exit_code.hpp"
@@ -19,23 +24,65 @@
 namespace meterbank::cli {
 namespace {
 
-// Logs name the machine where paths here name a provider; "\\machine\Set\Counter" means all
-// providers. `recorded`: the machine of the recording that is read.
-std::string without_machine(const std::string& path, const std::string& recorded) {
-  if (!path.starts_with("\\\\")) return path;
-  const auto end = path.find('\\', 2);
-  if (end == std::string::npos || end == 2) return path;
-  const auto machine = std::string_view(path).substr(2, end - 2);
-  const bool is_meant = names_this_machine(machine) || equal_folded(machine, recorded);
-  return is_meant ? path.substr(end) : path;
+// Of the recording that is read. Where it cannot be, get() says so.
+std::vector<std::string> machines_of(const LogOptions& log) {
+  if (log.path.empty()) return {};
+  const auto opened = recording::Recording::open(log.path);
+  if (!opened) return {};
+  std::vector<std::string> machines;
+  constexpr std::string_view kBetween = ", ";  // as log merge writes them
+  const std::string all = recorded_host(*opened);
+  for (std::size_t begin = 0; begin < all.size();) {
+    const auto end = std::min(all.find(kBetween, begin), all.size());
+    machines.push_back(all.substr(begin, end - begin));
+    begin = end + kBetween.size();
+  }
+  return machines;
 }
 
-std::string machine_of(const LogOptions& log) {
-  if (log.path.empty()) return {};
-  // Where it cannot be read, get() says so.
-  const auto opened = recording::Recording::open(log.path);
-  return opened ? recorded_host(*opened) : std::string();
-}
+// Paths as logs name them. These have the machine where paths here have a provider:
+// "\\machine\Set\Counter" means all providers of that machine.
+class PathsOfMachines {
+ public:
+  explicit PathsOfMachines(std::vector<std::string> recorded) : recorded_(std::move(recorded)) {}
+
+  void add(const std::string& path) {
+    const bool may_have_one = path.starts_with("\\\\");
+    const auto end = may_have_one ? path.find('\\', 2) : std::string::npos;
+    if (end == std::string::npos || end == 2) return keep(path);
+    const auto machine = path.substr(2, end - 2);
+    const auto found = std::ranges::find_if(
+        recorded_, [&](const std::string& one) { return equal_folded(one, machine); });
+    if (found != recorded_.end()) {
+      named_[path.substr(end)].insert(*found);
+      keep(path.substr(end));
+    } else {
+      keep(names_this_machine(machine) ? path.substr(end) : path);
+    }
+  }
+
+  [[nodiscard]] const std::vector<std::string>& paths() const noexcept { return paths_; }
+  // The only one of several machines that is meant; empty: all are.
+  [[nodiscard]] Result<std::string> machine() const {
+    if (recorded_.size() < 2 || named_.empty()) return std::string();
+    const auto& first = named_.begin()->second;
+    const auto is_as_first = [&first](const auto& path) { return path.second == first; };
+    if (named_.size() == paths_.size() && std::ranges::all_of(named_, is_as_first)) {
+      if (first.size() == recorded_.size()) return std::string();
+      if (first.size() == 1) return *first.begin();
+    }
+    return usage("paths that are not the same for all machines of the recording",
+                 "those of one machine, or paths without a machine");
+  }
+
+ private:
+  void keep(std::string path) {
+    if (std::ranges::find(paths_, path) == paths_.end()) paths_.push_back(std::move(path));
+  }
+
+  std::vector<std::string> recorded_, paths_;
+  std::map<std::string, std::set<std::string>> named_;  // machines by path
+};
 
 // Each path once, in order; providers of the same set have the same ones.
 using PathSet = std::set<std::string, FoldedLess>;
@@ -131,9 +178,17 @@ int typeperf(const Invocation& invocation, Console& console) {
   auto sampling = invocation;
   sampling.selection.paths_from.clear();
   sampling.selection.paths.clear();
-  const std::string recorded = machine_of(sampling.selection.log);
-  for (const auto& path : *paths) {
-    sampling.selection.paths.push_back(without_machine(path, recorded));
+  PathsOfMachines of_machines(machines_of(sampling.selection.log));
+  for (const auto& path : *paths) of_machines.add(path);
+  sampling.selection.paths = of_machines.paths();
+  const auto machine = of_machines.machine();
+  if (!machine) {
+    complain(console, machine.error());
+    return exit_code_of(machine.error().code);
+  }
+  if (!machine->empty()) {
+    sampling.selection.where.push_back(*LabelPattern::parse("host=" + escape_glob(*machine)));
+    sampling.selection.outside_labels = true;
   }
   sampling.selection.log.mean_all_by_default();
   return get(sampling, console);

@@ -105,6 +105,22 @@ TEST_F(MergedOutput, HasTheHostAsTheMachineOfAColumn) {
   EXPECT_TRUE(holds(lines[1], "\"126\"")) << lines[1];
 }
 
+TEST_F(MergedOutput, TakesThePathsOfItsOwnColumns) {
+  const auto columns = [&](std::vector<std::string> paths) {
+    paths.insert(paths.begin(), "typeperf");
+    paths.insert(paths.end(), {"-f", "csv"});
+    return of_both(paths);
+  };
+  const std::string db = R"(\\db\queues(eu)\depth)", web = R"(\\WEB1\queues(eu)\depth)";
+  const auto both = columns({db, web});
+  EXPECT_TRUE(holds(both.out, "db") && holds(both.out, "web1")) << both.out << both.err;
+  const auto one = columns({web});
+  EXPECT_TRUE(holds(one.out, "web1") && !holds(one.out, "db")) << one.out << one.err;
+  const auto mixed = columns({web, R"(\queues(eu)\count)"});
+  EXPECT_EQ(mixed.code, kExitUsage) << mixed.out;
+  EXPECT_TRUE(holds(mixed.err, "not the same for all machines")) << mixed.err;
+}
+
 TEST_F(MergedOutput, NamesTheHostInLists) {
   EXPECT_EQ(
       sorted(of_both({"list", "--instances", "-f", "plain"}).lines()),
