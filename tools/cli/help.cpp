@@ -142,7 +142,7 @@ constexpr std::string_view kExitCodes =
      read or compared
 124  --timeout expired; for pmu also --wait, and --for of pmu wait
 126  pmu run, record -- COMMAND: the command could not be run
-127  pmu run, record -- COMMAND: there is no such command
+127  pmu run, record -- COMMAND: the command was not found
 130  Ctrl-C before the last sample of get -n N, before the file of view --export
      is written, or while pmu waits for counters (143: SIGTERM)
 

@@ -79,7 +79,7 @@ class Observation {
   [[nodiscard]] const std::map<std::string, ProviderHistory>& providers() const noexcept {
     return providers_;
   }
-  // Of the key of a set: the name of its provider; empty: a total.
+  // The name of the provider in the key of a set; empty for a total.
   [[nodiscard]] static std::string provider_of(const std::string& set_key);
   // Instances by set, then by name.
   using Rows = std::map<std::string, std::map<std::string, RowHistory>>;

@@ -72,7 +72,7 @@ Result<void> take_spans(const Words& words, CommandLine& line) {
   return {};
 }
 
-// No path of a counter does.
+// No path of a counter looks like one.
 bool looks_like_file(const std::string& operand) {
   return operand.ends_with(".mbr") || operand.starts_with('/') || operand.starts_with("./") ||
          operand.starts_with("../");
@@ -81,11 +81,8 @@ bool looks_like_file(const std::string& operand) {
 Result<void> take_operands(Words& words, CommandLine& line) {
   for (const auto& operand : words.operands) {
     std::error_code none;
-    const bool is_recording = std::filesystem::exists(operand, none);
-    if (!is_recording && looks_like_file(operand)) {
-      return fail(ErrorCode::kNotFound, fmt::format("there is no file or directory {}", operand),
-                  "the path of a recording");
-    }
+    // Opening one that is missing says so.
+    const bool is_recording = std::filesystem::exists(operand, none) || looks_like_file(operand);
     (is_recording ? words.logs : line.selection.paths).push_back(operand);
   }
   if (words.logs.size() > 2) {

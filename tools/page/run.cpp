@@ -110,7 +110,7 @@ int run(const std::vector<std::string>& arguments, cli::Console& console) {
   cli::Waiter waiter({});
   auto scene = BoardScene::open(line->selection, line->second, waiter);
   if (!scene) return fail_with(console, scene.error());
-  // Providers may start later, so that a page without rows is no error, but a file of it would be.
+  // Providers may start later, so a page may begin without rows. A file without rows is an error.
   const int unmatched = cli::report_unmatched((*scene)->selection(), console);
   if (!line->exported.empty() && (*scene)->selection().has_nothing()) return unmatched;
   static_cast<void>(cli::report_damages((*scene)->selection(), console));

@@ -27,7 +27,9 @@ std::string number_text(const ColumnFacts& facts, double value, const Place& pla
                              place.base_units ? cli::UnitStyle::kBase : cli::UnitStyle::kAuto);
 }
 
-Cell cell_of(const ColumnFacts& facts, const Reading& reading, const Place& place) {
+namespace {
+
+Cell cell_of_reading(const ColumnFacts& facts, const Reading& reading, const Place& place) {
   const bool is_counter = reading.value != nullptr && !facts.share;
   if (is_counter && reading.value->text && reading.status.empty()) {
     return {clean(*reading.value->text)};
@@ -41,6 +43,15 @@ Cell cell_of(const ColumnFacts& facts, const Reading& reading, const Place& plac
                          reading.status == "no-value" || reading.status == "zero-base";
   if (is_silent) return {"-", Mood::kFaint};
   return {std::string(reading.status), reading.status == "dead" ? Mood::kBad : Mood::kWarning};
+}
+
+}  // namespace
+
+Cell cell_of(const RowAt& row, const Reading& reading, const Place& place) {
+  const auto& facts = row.set().columns[reading.column];
+  const double now = row.number(reading, place.stored);
+  const bool is_old = !place.stored && std::isnan(reading.cooked) && !std::isnan(now);
+  return is_old ? Cell{number_text(facts, now, place)} : cell_of_reading(facts, reading, place);
 }
 
 std::vector<double> trend_of(const Past& past, const Series& series, std::uint64_t moment,
@@ -334,8 +345,8 @@ const ProviderView* BoardState::provider_called(const std::string& label) const 
   const ProviderView* found = nullptr;
   std::size_t others = 0;
   for (const auto& provider : selection.catalog().providers()) {
-    if (label_of(*provider) == label) return provider.get();
     const auto known = label_of(*provider);
+    if (known == label) return provider.get();
     if (provider->state != ProviderState::kLive) continue;
     if (name_and_host_of(known) != std::pair(name, host)) continue;
     found = provider.get();

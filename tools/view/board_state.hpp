@@ -211,7 +211,7 @@ struct BoardState {
   std::uint64_t log_span_ns = 0;  // of the past that was replayed
 };
 
-[[nodiscard]] Cell cell_of(const ColumnFacts& facts, const Reading& reading, const Place& place);
+[[nodiscard]] Cell cell_of(const RowAt& row, const Reading& reading, const Place& place);
 // "18.4 k/s", for a number of the past.
 [[nodiscard]] std::string number_text(const ColumnFacts& facts, double value, const Place& place);
 [[nodiscard]] std::string clean(std::string_view text);

@@ -2,6 +2,7 @@
 #include "view/extremes.hpp"
 
 #include <algorithm>
+#include <string_view>
 #include <thread>
 #include <tuple>
 #include <utility>
@@ -30,8 +31,7 @@ auto name_of(const recording::EnvelopeSeries& series) {
   return std::tie(series.path, series.provider, series.host, series.percentile, series.set);
 }
 
-}  // namespace
-
+// Adds what was seen in the same time, but not later.
 void add_earlier(const recording::EnvelopeBucket& earlier, recording::EnvelopeBucket& bucket) {
   if (earlier.count == 0) return;
   if (bucket.count == 0) {
@@ -42,6 +42,8 @@ void add_earlier(const recording::EnvelopeBucket& earlier, recording::EnvelopeBu
   bucket.most = std::max(bucket.most, earlier.most);
   bucket.count += earlier.count;
 }
+
+}  // namespace
 
 bool ExtremesOf::covers(const ExtremesOf& other) const {
   return from_ns == other.from_ns && to_ns == other.to_ns && columns == other.columns &&
@@ -112,6 +114,30 @@ void Extremes::lay(recording::Envelope&& part) {
       add_earlier(buckets[at], known->buckets[first + at]);
     }
   }
+}
+
+std::vector<recording::EnvelopeSeries> Extremes::series_of(const std::string& path,
+                                                           const std::string& provider) const {
+  const auto [name, host] = name_and_host_of(provider);
+  const auto label = std::string_view(provider).substr(0, provider.size() - host.size());
+  std::vector<recording::EnvelopeSeries> found;
+  for (const auto& series : found_.series) {
+    if (series.path != path) continue;
+    // A series has a pid in its name only while there is another provider of the name.
+    const bool is_its = series.provider == name || series.provider == label;
+    const bool is_there = series.host.empty() || host == " on " + series.host;
+    if (!provider.empty() && !series.provider.empty() && !(is_its && is_there)) continue;
+    const auto known =
+        std::ranges::find(found, series.percentile, &recording::EnvelopeSeries::percentile);
+    if (known == found.end()) {
+      found.push_back(series);
+      continue;
+    }
+    for (std::size_t at = 0; at < series.buckets.size(); ++at) {
+      add_earlier(series.buckets[at], known->buckets[at]);
+    }
+  }
+  return found;
 }
 
 }  // namespace meterbank::view

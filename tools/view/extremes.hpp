@@ -27,9 +27,6 @@ struct ExtremesOf {
   [[nodiscard]] bool covers(const ExtremesOf& other) const;
 };
 
-// Adds what was seen in the same time, but not later.
-void add_earlier(const recording::EnvelopeBucket& earlier, recording::EnvelopeBucket& bucket);
-
 class Extremes {
  public:
   using Clock = std::chrono::steady_clock;
@@ -47,6 +44,10 @@ class Extremes {
   [[nodiscard]] const std::vector<recording::EnvelopeSeries>& series() const noexcept {
     return found_.series;
   }
+  // Those of one path and of the provider with this label (label_of()), one for each percentile;
+  // without a label, of any provider.
+  [[nodiscard]] std::vector<recording::EnvelopeSeries> series_of(const std::string& path,
+                                                                 const std::string& provider) const;
   [[nodiscard]] std::uint64_t end_of(std::size_t bucket) const noexcept {
     return found_.from_ns + (bucket + 1) * found_.bucket_ns;
   }

@@ -277,13 +277,10 @@ class InstancePicture {
     line.key = facts.symbol;
     line.is_pinned = std::find(picture_.place.pins.begin(), picture_.place.pins.end(), line.key) !=
                      picture_.place.pins.end();
-    line.cells = {{clean(facts.symbol)}, cell_of(facts, reading, picture_.place)};
-    const double now = row_.number(reading, picture_.place.stored);
+    line.cells = {{clean(facts.symbol)}, cell_of(row_, reading, picture_.place)};
     const Series* series = series_of(reading.column);
     Extent extent;
     if (series != nullptr && !facts.is_text) {
-      const bool is_old = std::isnan(reading.cooked) && !picture_.place.stored && !std::isnan(now);
-      if (is_old) line.cells[1] = {number_text(facts, now, picture_.place)};
       // The past has rates, whose mean is not that of stored counts.
       if (!picture_.place.stored || !facts.is_rate) extent = extent_of(*series, begin_, end_);
       line.trend = trend_of(past_, *series, when_.moment, kTrendMax);
@@ -297,6 +294,7 @@ class InstancePicture {
     line.opens = chosen;
     line.details = {clean(facts.help.empty() ? facts.name : facts.name + ": " + facts.help),
                     clean(facts.facts)};
+    const double now = row_.number(reading, picture_.place.stored);
     return {std::move(line), {now, extent.mean, extent.low, extent.high}};
   }
 
@@ -408,32 +406,17 @@ class InstancePicture {
   bool draw_extremes(const Extremes& extremes, const std::string& path, std::size_t column,
                      Plot& plot) const {
     const auto& facts = row_.set().columns[column];
-    const std::string provider = row_.provider();
-    const auto [name, host] = name_and_host_of(provider);
-    const auto label = std::string_view(provider).substr(0, provider.size() - host.size());
-    std::vector<recording::EnvelopeSeries> drawn;
-    for (const auto& series : extremes.series()) {
-      if (series.path != path || facts.is_distribution != series.percentile.has_value()) continue;
-      // A series has a pid in its name only while there is another provider of the name.
-      const bool is_its = series.provider == name || series.provider == label;
-      const bool is_there = series.host.empty() || host == " on " + series.host;
-      if (!provider.empty() && !series.provider.empty() && !(is_its && is_there)) continue;
-      const auto known =
-          std::ranges::find(drawn, series.percentile, &recording::EnvelopeSeries::percentile);
-      if (known == drawn.end()) {
-        drawn.push_back(series);
-      } else {
-        for (std::size_t at = 0; at < series.buckets.size(); ++at) {
-          add_earlier(series.buckets[at], known->buckets[at]);
-        }
-      }
-    }
+    auto drawn = extremes.series_of(path, row_.provider());
+    // Of a distribution, percentiles are drawn and not how many values it has.
+    std::erase_if(drawn, [&facts](const recording::EnvelopeSeries& series) {
+      return series.percentile.has_value() != facts.is_distribution;
+    });
     if (drawn.empty()) return false;
     const auto buckets = shown_buckets(drawn);
     for (const auto& series : drawn) {
-      auto curve_name = facts.symbol;
-      if (series.percentile) curve_name += fmt::format(".p{:g}", *series.percentile);
-      Plot::Curve curve{clean(curve_name), {}, {}};
+      auto name = facts.symbol;
+      if (series.percentile) name += fmt::format(".p{:g}", *series.percentile);
+      Plot::Curve curve{clean(name), {}, {}};
       for (const std::size_t at : buckets) {
         const auto& bucket = series.buckets[at];
         curve.low.push_back(bucket.count == 0 ? kNoNumber : bucket.least);

@@ -64,7 +64,7 @@ struct Reading {
 // "orders@48213"; in a recording of several machines "orders@48213 on web1".
 [[nodiscard]] std::string label_of(const ProviderView& provider);
 
-// Of such a label, without the pid: "orders" and " on web1". Refers to the label.
+// The name and the machine in such a label: "orders" and " on web1". They refer to the label.
 [[nodiscard]] std::pair<std::string_view, std::string_view> name_and_host_of(
     std::string_view label) noexcept;
 

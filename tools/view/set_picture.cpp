@@ -264,7 +264,7 @@ class SetTable {
       const auto shown = std::lower_bound(shown_.begin(), shown_.end(), reading.column);
       if (shown == shown_.end() || *shown != reading.column) return true;
       const auto at = before_counters_ + static_cast<std::size_t>(shown - shown_.begin());
-      line.cells[at] = now_cell(row, reading);
+      line.cells[at] = cell_of(row, reading, place_);
       return true;
     });
     if (const auto* past = row.past(); past != nullptr && trend_column_) {
@@ -284,14 +284,6 @@ class SetTable {
     if (!provider.empty()) line.details.push_back(clean(provider));
     if (row.row() != nullptr) line.details.push_back(state_text(*row.row()->provider));
     if (!facts_->help.empty()) line.details.push_back(clean(facts_->help));
-  }
-
-  // What a provider renews more slowly than samples are taken keeps its value.
-  [[nodiscard]] Cell now_cell(const RowAt& row, const Reading& reading) const {
-    const auto& facts = facts_->columns[reading.column];
-    const double value = row.number(reading, place_.stored);
-    const bool is_old = std::isnan(reading.cooked) && !place_.stored && !std::isnan(value);
-    return is_old ? Cell{number_text(facts, value, place_)} : cell_of(facts, reading, place_);
   }
 
   void add_groups(Section& table) const {

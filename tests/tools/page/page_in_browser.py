@@ -455,7 +455,7 @@ class PageInBrowser(unittest.TestCase):
 
     def test_nothing_is_exported_where_there_is_nothing(self):
         page = os.path.join(self.folder.name, "nothing.html")
-        for words, code, said in (([self.logs[0] + "x.mbr"], 1, "there is no file or directory"),
+        for words, code, said in (([self.logs[0] + "x.mbr"], 1, "no recording at "),
                                   (["--dir", self.dir, "nix/*"], 1, "no counterset matches 'nix/*'")):
             done = subprocess.run([VIEW, *words, "--export", page], capture_output=True, text=True)
             self.assertEqual(done.returncode, code, done.stderr)

@@ -6,7 +6,6 @@
 #include <set>
 
 #include "../../support/temporary_directory.hpp"
-#include "../cli/diff/diff_recording.hpp"
 #include "../record/made_shop.hpp"
 #include "cli/session/exit_code.hpp"
 #include "record/kept_ticks.hpp"
@@ -207,81 +206,6 @@ TEST_F(RecordedCrowd, ALiveBoardBeginsWithThePastOfSmallSetsAndOfWhatIsLookedAt)
     const auto& values = shown->plots[0].curves.at(0).high;
     EXPECT_GE(std::count_if(values.begin(), values.end(), [](double value) { return value < 11; }),
               10);
-  }
-}
-
-TEST_F(RecordedBoard, RowsOfTwoMachinesAreTwoRows) {
-  record::MadeRecording one({}),
-      other({.host = "web2", .boot = std::string(32, '2'), .recorder = 2});
-  one.ticks(0, 5);
-  other.ticks(0, 5);
-  one.write(file("one.mbr"));
-  other.write(file("other.mbr"));
-  ASSERT_EQ(run_plainly({"log", "merge", file("one.mbr"), file("other.mbr"), "-o", log_}).code,
-            cli::kExitDone);
-  open_board(log_);
-
-  const auto set = picture(set_of("queues"));
-
-  ASSERT_EQ(set.sections.at(0).lines.size(), 2U);
-  EXPECT_EQ(set.sections[0].lines[0].cells.at(1).text, "shop@42 on web1");
-  EXPECT_EQ(set.sections[0].lines[1].cells.at(1).text, "shop@42 on web2");
-  Place place = instance_of("queues", "eu");
-  place.provider = "shop@42 on web2";
-  EXPECT_EQ(picture(place).place.screen, Screen::kInstance);
-  EXPECT_EQ(picture(place).place.provider, place.provider);
-  EXPECT_EQ(picture(Place()).sections.at(0).total, 2U);
-}
-
-TEST_F(RecordedBoard, AProviderThatIsNotThereIsNotLookedForOnAnotherMachine) {
-  record::MadeRecording one({}),
-      other({.host = "web2", .boot = std::string(32, '2'), .recorder = 2});
-  one.ticks(0, 10);
-  other.ticks(5, 10);
-  one.write(file("one.mbr"));
-  other.write(file("other.mbr"));
-  ASSERT_EQ(run_plainly({"log", "merge", file("one.mbr"), file("other.mbr"), "-o", log_}).code,
-            cli::kExitDone);
-  open_board(log_);
-  Place place = instance_of("queues", "eu");
-  place.provider = "shop@42 on web2";
-  place.at_ns = record::MadeRecording::kStart + 2 * record::MadeRecording::kSecond;
-
-  const auto shown = picture(place);
-
-  EXPECT_NE(shown.place.screen, Screen::kInstance);
-  EXPECT_EQ(shown.place.provider, "");
-  ASSERT_FALSE(shown.problems.empty());
-  EXPECT_EQ(shown.problems.back(), "no rows of shop@42 on web2:queues are there");
-}
-
-// More moments than are kept, so that plots are read as extremes.
-TEST_F(RecordedBoard, PlotsAreOfTheProviderAloneAlsoIfAnotherHasALongerName) {
-  for (const std::string name : {"wk", "wk2"}) {
-    cli::DiffRecording recording(cli::kDiffBegin, test::two_counters(), {"eu"}, {""}, name);
-    for (int moment = 0; moment < 1'500; ++moment) {
-      recording.each_row([&](std::span<std::uint64_t> words) { words[1] = name.size(); });
-      recording.write();
-    }
-    recording.save(file(name));
-  }
-  ASSERT_EQ(run_plainly({"log", "merge", file("wk"), file("wk2"), "-o", log_}).code,
-            cli::kExitDone);
-  open_board(log_);
-  for (const std::string name : {"wk", "wk2"}) {
-    Place place = instance_of("queues", "eu");
-    place.provider = name + "@42";
-    place.counter = "depth";
-    place.span = std::chrono::hours(1);
-
-    const auto shown = picture(place);
-
-    ASSERT_EQ(shown.place.provider, place.provider);
-    ASSERT_EQ(shown.plots.size(), 1U);
-    ASSERT_EQ(shown.plots[0].curves.size(), 1U) << name;
-    for (const double value : shown.plots[0].curves[0].high) {
-      ASSERT_EQ(value, static_cast<double>(name.size()));
-    }
   }
 }
 

@@ -24,7 +24,7 @@
 namespace meterbank::cli {
 namespace {
 
-// Of the recording that is read. Where it cannot be, get() says so.
+// The machines of the recording that is read; none if it cannot be opened, which get() reports.
 std::vector<std::string> machines_of(const LogOptions& log) {
   if (log.path.empty()) return {};
   const auto opened = recording::Recording::open(log.path);

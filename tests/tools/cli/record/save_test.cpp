@@ -244,7 +244,8 @@ TEST_F(LogSave, WaitsForAConditionThatMatchesNothingAndSaysSo) {
   count_for(file("box"), 5);
   EXPECT_EQ(stop(), 0) << read(file("said"));
   EXPECT_TRUE(saved_files().empty());
-  EXPECT_NE(read(file("said")).find("--when waits for a match: no "), std::string::npos) << read(file("said"));
+  EXPECT_NE(read(file("said")).find("--when waits for a match: no "), std::string::npos)
+      << read(file("said"));
 }
 
 TEST_F(LogSave, RefusesConditionsThatAreOfNoUse) {
