@@ -139,7 +139,9 @@ TEST_F(CliGet, ShowsStoredValuesOnRequest) {
   const auto outcome = meterbank({"get", "shop_sales/fruit/sold", "--raw", "-f", "json"});
 
   ASSERT_EQ(outcome.code, kExitDone) << outcome.err;
-  EXPECT_EQ(parse_json(outcome.out)["samples"][0]["value"], 41);
+  const auto row = parse_json(outcome.out)["samples"][0];
+  EXPECT_EQ(row["value"], 41);
+  EXPECT_EQ(row["status"], "ok");  // that of its rate is another
 }
 
 TEST_F(CliGet, ScalesBytesForPeopleAndNotWhenToldSo) {

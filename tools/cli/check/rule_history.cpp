@@ -4,6 +4,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <optional>
+#include <utility>
 
 #include "cli/format/kinds.hpp"
 #include "cli/format/quantity.hpp"
@@ -30,6 +32,19 @@ std::string place_of(const Value& row, bool derived) {
         fmt::format("{}{}", derived && row.row->is_total ? "" : "/", row.row->instance_label());
   }
   return place;
+}
+
+// Three digits, as people read numbers; all of them where three are those of the threshold too:
+// "0.00500012 s, above 5 ms".
+std::string shown_beside(std::optional<double> threshold, double value, std::string_view unit) {
+  const auto base = in_base_unit(value, unit);
+  const auto three_digits = [](double number) { return fmt::format("{:.2e}", number); };
+  if (!threshold || base.value == *threshold ||
+      three_digits(base.value) != three_digits(*threshold)) {
+    return print_quantity(value, unit);
+  }
+  const auto digits = print_exact(base.value);
+  return base.unit.empty() || base.unit == "1" ? digits : fmt::format("{} {}", digits, base.unit);
 }
 
 }  // namespace
@@ -77,8 +92,10 @@ void RuleHistory::look(const Sampler& sampler, const Selection& selection) {
       const auto sign = sign_of(side_of(row.cooked.status), true);
       if (!row.text) history.number = value.value;
       history.unit = std::move(value.unit);
-      history.shown = row.text ? fmt::format("'{}'", *row.text)
-                               : fmt::format("{}{}", sign, print_quantity(row.cooked.value, unit));
+      history.shown = row.text
+                          ? fmt::format("'{}'", *row.text)
+                          : fmt::format("{}{}", sign,
+                                        shown_beside(condition().number(), row.cooked.value, unit));
     }
     if (!holds) {
       history.in_a_row = 0;

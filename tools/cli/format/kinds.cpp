@@ -144,8 +144,9 @@ double stored_number(const Value& row) noexcept {
   }
 }
 
-std::string_view status_word(const Value& row) noexcept {
+std::string_view status_word(const Value& row, bool raw) noexcept {
   if (row.status() != RowStatus::kFresh) return name_of(row.status());
+  if (raw && row_has_value(row, true)) return "ok";
   switch (row.cooked.status) {
     case CookStatus::kNew:
     case CookStatus::kUnchanged:

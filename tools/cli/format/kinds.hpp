@@ -35,8 +35,9 @@ struct KindWords {
 void append_stored(const Value& row, std::string& out);
 [[nodiscard]] double stored_number(const Value& row) noexcept;
 
-// One word for scripts: "ok", "no-rate-yet", "dead" ... docs/cli.md lists them.
-[[nodiscard]] std::string_view status_word(const Value& row) noexcept;
+// One word for scripts: "ok", "no-rate-yet", "dead" ... docs/cli.md lists them. `raw` asks for that
+// of the stored value, which needs no earlier sample.
+[[nodiscard]] std::string_view status_word(const Value& row, bool raw = false) noexcept;
 
 // Whether the row offers a number or a text (Value::text). `raw` asks for the stored value
 // instead.

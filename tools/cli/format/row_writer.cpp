@@ -124,8 +124,8 @@ class TableWriter final : public RowWriter {
   }
 
   // Why there is no number, or why it is not today's. The first sample needs no words.
-  static std::string note_of(const Value& row) {
-    const auto word = status_word(row);
+  [[nodiscard]] std::string note_of(const Value& row) const {
+    const auto word = status_word(row, style_.raw);
     if (word == "ok" || word == "no-rate-yet") return {};
     return "(" + std::string(word) + ")";
   }

@@ -5,10 +5,14 @@
 
 #include <algorithm>
 #include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
 
 #include "cli/arguments/common_options.hpp"
 #include "cli/arguments/option_values.hpp"
 #include "cli/arguments/verb_parser.hpp"
+#include "cli/format/row_writer.hpp"
 #include "cli/record/record_words.hpp"
 #include "exposition/page/page_options.hpp"
 #include "meterbank/recording/tick_writer.hpp"
@@ -322,7 +326,13 @@ class LogGrammar : RecordingGrammar {
   }
 
   [[nodiscard]] Result<void> no_format() const {
-    return usage(fmt::format("-f: no format '{}' here", words_.format), parser_.help_call());
+    std::vector<std::string_view> names;
+    for (const std::string& name : format_names()) {
+      if (!is_page(*parse_format(name))) names.push_back(name);
+    }
+    for (const auto& one : kConversions) names.push_back(one.name);
+    return usage(fmt::format("-f: no format '{}' here", words_.format),
+                 fmt::format("{}", fmt::join(names, ", ")));
   }
 
   [[nodiscard]] Result<void> understand_merge() const {

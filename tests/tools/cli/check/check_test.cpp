@@ -59,6 +59,14 @@ TEST_F(CliCheck, WarnsWhenACounterIsAboveItsThreshold) {
             "'shop:shop_sales/fruit/stock'=17;~:10;~:20");
 }
 
+TEST_F(CliCheck, ShowsAValueThatIsJustAboveItsThresholdWithAllItsDigits) {
+  open_shop();
+  aisles_[0].set(Sales::kStock, 100'001);
+  const auto outcome = check({"{shop_sales/fruit/stock} / 1000 > 100"});
+  EXPECT_EQ(outcome.code, kCritical);
+  EXPECT_TRUE(holds(outcome.lines().at(0), " is 100.001, above 100")) << outcome.out;
+}
+
 TEST_F(CliCheck, PutsCriticalBeforeWarningAndWarningBeforeUnknown) {
   open_shop();
   auto outcome = check({"-w", "shop_sales/fruit/stock > 10", "-c", "shop_sales/bread/stock > 16",

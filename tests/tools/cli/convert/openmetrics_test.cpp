@@ -230,6 +230,12 @@ TEST_F(CliOpenMetrics, TakesBucketsAndNoStoredValues) {
   EXPECT_EQ(convert("made.mbr", {"--buckets", "0.1,1"}).code, kExitDone);
   EXPECT_EQ(convert("made.mbr", {"--buckets", "1,x"}).code, kExitUsage);
   EXPECT_EQ(convert("made.mbr", {"--raw"}).code, kExitUsage);
+  const auto page = run_plainly({"log", "convert", file("made.mbr"), "-f", "prometheus"});
+  EXPECT_EQ(page.code, kExitUsage);
+  EXPECT_TRUE(
+      page.err.ends_with(" jsonl, pdh-csv, pdh-tsv, influx, statsd, collectd, openmetrics, "
+                         "pcp, perfetto, sqlite\n"))
+      << page.err;
 }
 
 }  // namespace

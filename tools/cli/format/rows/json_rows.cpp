@@ -177,7 +177,7 @@ class JsonRowWriter final : public RowWriter {
     json_.up_to_value({R"(,"raw":)"});
     write_stored(row);
     if (row.text.has_value()) json_.key("text").text(*row.text);
-    json_.members({R"(,"status":")", status_word(row), "\""});
+    json_.members({R"(,"status":")", status_word(row, style_.raw), "\""});
     if (row.set().stamp_word != kNoCounter) write_age("age_s", row.raw.time_ns, moment);
     if (row.counter->timed) write_age("set_age_s", row.set_ns, moment);
     if (row.distribution != nullptr) write_distribution(row, style_, json_);

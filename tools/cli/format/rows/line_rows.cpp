@@ -49,7 +49,7 @@ class LineWriter final : public RowWriter {
       lines += separator_;
       append_value(row, of_counter.unit, lines);
       lines += of_counter.end;
-      if (!is_plain()) lines += status_word(row);
+      if (!is_plain()) lines += status_word(row, style_.raw);
       lines += of_row.end;
       FieldLine(style_, lines).end();
       return lines.size() < kBytesAtOnce || out(std::exchange(lines, {}));
