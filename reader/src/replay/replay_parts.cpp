@@ -187,6 +187,10 @@ Result<ReplaySetId> Replay::Parts::add_answered(ReplaySetId of,
   const ReplayProviderId id = sets_[of].provider;
   Provider& provider = providers_[id];
   const std::string name = escape_for_terminal(set->name);
+  // Sets know what was answered for them, and not what would be answered for that.
+  if (sets_[of].serial != 0) {
+    return fail(ErrorCode::kCorrupt, "rows of set '" + name + "' were answered for answered rows");
+  }
   if (sets_[of].answered) {
     return fail(ErrorCode::kExists, "set '" + name + "' has answered rows already");
   }

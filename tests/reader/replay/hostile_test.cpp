@@ -224,5 +224,13 @@ TEST_F(HostileReplay, RefusesCountersetsThatDoNotHoldTogether) {
   EXPECT_TRUE(replay_.add_set(provider_, registered(two_counters("other"), 2)));
 }
 
+// Such rows would outlive their provider.
+TEST_F(HostileReplay, RefusesRowsThatWereAnsweredForAnsweredRows) {
+  const auto schema = std::make_shared<const Counterset>(two_counters());
+  const auto answered = replay_.add_answered(set_, schema, 5);
+  ASSERT_TRUE(answered);
+  EXPECT_EQ(code_of(replay_.add_answered(*answered, schema, 6)), ErrorCode::kCorrupt);
+}
+
 }  // namespace
 }  // namespace meterbank
