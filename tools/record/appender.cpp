@@ -70,6 +70,7 @@ class Appender::State {
   void append_summary(std::string frames);
   void summarize_ended_chunk();
   void sync_files();
+  void sync_now();
   void lose(Error error, const Losses& missing);
   [[nodiscard]] bool is_file_full() const;
 
@@ -92,6 +93,7 @@ class Appender::State {
   AppenderCounts counts_;
   std::thread writer_, syncer_;
   SummaryRuns runs_;                      // used by the writer thread
+  std::optional<Error> sync_error_;       // of the syncer, and of finish() when that has ended
   std::optional<Summarizer> summarizer_;  // of the writer thread, until finish() ends it
 };
 
@@ -130,6 +132,10 @@ bool Appender::State::is_file_full() const {
 
 bool Appender::State::append(std::string_view frames, const Losses& missing) {
   const std::lock_guard lock(mutex_);
+  if (frames.size() > options_.queue_max) {
+    lose(sample_too_large(frames.size()), missing);
+    return false;
+  }
   if (is_finished_ || queued_ + frames.size() > options_.queue_max) {
     lose(Error{ErrorCode::kNoSpace, 0, "the disk does not keep up",
                "a longer -i, or another file system"},
@@ -246,13 +252,19 @@ void Appender::State::summarize_ended_chunk() {
   }
 }
 
+// The file system says once that it lost something.
+void Appender::State::sync_now() {
+  auto synced = files_.sync();
+  if (!synced && !sync_error_) sync_error_ = std::move(synced.error());
+}
+
 void Appender::State::sync_files() {
   std::unique_lock lock(mutex_);
   while (!is_ending_) {
     stop_syncing_.wait_for(lock, kSyncPeriod);
     if (is_ending_) return;
     lock.unlock();
-    files_.sync();
+    sync_now();
     lock.lock();
   }
 }
@@ -269,9 +281,10 @@ Result<void> Appender::State::finish() {
     if (one->joinable()) one->join();
   }
   summarizer_.reset();
-  auto ended = files_.end_file();
-  files_.sync();
-  return ended;
+  files_.end_file();
+  sync_now();
+  if (sync_error_) return tl::make_unexpected(*std::move(sync_error_));
+  return {};
 }
 
 Result<Appender> Appender::create(AppenderOptions options, recording::Head head) {

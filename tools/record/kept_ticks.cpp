@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "record/kept_ticks.hpp"
 
+#include <new>
 #include <span>
 #include <utility>
 
@@ -12,11 +13,20 @@
 namespace meterbank::record {
 
 void KeptTicks::add(const Catalog& catalog, const Query& query, const Sample& sample) {
+  if (chunks_.empty()) schemas_ = {};
   if (chunks_.empty() || chunks_.back().ticks >= kChunkTicks) writer_.begin_chunk();
   const recording::RateInput rate{&query, &sample};
   std::string frames;
-  writer_.tick({.catalog = catalog, .rates = {&rate, 1}, .time = sample.time}, schemas_, frames);
-  keep(frames);
+  try {
+    writer_.tick({.catalog = catalog, .rates = {&rate, 1}, .time = sample.time}, schemas_, frames);
+    keep(frames);
+  } catch (const std::bad_alloc&) {
+    // Schemas may have got numbers, and are not kept.
+    chunks_.clear();
+    schema_frames_.clear();
+    bytes_ = ticks_ = 0;
+    throw;
+  }
   drop_old();
 }
 
@@ -59,7 +69,7 @@ Result<void> KeptTicks::save(const std::string& path, const std::string& program
   for (const Chunk& chunk : chunks_) {
     if (auto written = files->write(chunk.frames); !written) return written;
   }
-  if (auto ended = files->end_file(); !ended) return ended;
+  files->end_file();
   return file->keep();
 }
 

@@ -5,7 +5,7 @@
 //
 // Thread safety  One thread at a time.
 // Errors         save(): the path, or what the file system says. add() may throw std::bad_alloc;
-//                what was kept before stays.
+//                nothing is kept then.
 // Progress       add() makes no system call. save() waits for the disk.
 // Cost           add() codes the rows: about a byte a value, kept until `bytes_max` are.
 // Units          Bytes, nanoseconds.

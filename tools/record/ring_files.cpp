@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "record/ring_files.hpp"
 
-#include <dirent.h>
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <sys/file.h>
@@ -14,6 +13,7 @@
 #include <utility>
 
 #include "meterbank/base/clock.hpp"
+#include "meterbank/base/directory_stream.hpp"
 #include "record/new_file.hpp"
 
 namespace meterbank::record {
@@ -44,6 +44,11 @@ tl::unexpected<Error> refused(const std::string& what, const std::string& path, 
   return fail(code, fmt::format("{} {}", what, path), remedy, error);
 }
 
+// `result` is what a system call returned just now.
+int first_error(int before, int result) noexcept {
+  return before == 0 && result != 0 ? errno : before;
+}
+
 // The number in "00000017.mbr".
 std::optional<std::uint64_t> sequence_of(std::string_view name) {
   if (!name.ends_with(recording::kFileSuffix)) return std::nullopt;
@@ -71,6 +76,11 @@ Result<UniqueFd> lock_directory(const std::string& path) {
 }
 
 }  // namespace
+
+Error sample_too_large(std::uint64_t bytes) {
+  return {ErrorCode::kLimit, 0, fmt::format("a sample takes {} bytes, too many to be kept", bytes),
+          "fewer counters"};
+}
 
 RingFiles::RingFiles(RingLimits limits, recording::Head head, UniqueFd lock)
     : limits_(std::move(limits)),
@@ -101,9 +111,9 @@ Result<RingFiles> RingFiles::open(RingLimits limits, recording::Head head) {
 }
 
 Result<void> RingFiles::list_files() {
-  DIR* const directory = ::opendir(limits_.path.c_str());
+  const DirectoryStream directory(::opendir(limits_.path.c_str()));
   if (directory == nullptr) return refused("cannot read the directory", limits_.path, true, errno);
-  while (const dirent* const entry = ::readdir(directory)) {
+  while (const dirent* const entry = ::readdir(directory.get())) {
     const auto sequence = sequence_of(entry->d_name);
     struct stat facts {};
     if (!sequence || ::fstatat(lock_.get(), entry->d_name, &facts, AT_SYMLINK_NOFOLLOW) != 0)
@@ -116,7 +126,6 @@ Result<void> RingFiles::list_files() {
                         static_cast<std::uint64_t>(facts.st_mtim.tv_nsec)});
     old_bytes_ += old_.back().bytes;
   }
-  ::closedir(directory);
   std::sort(old_.begin(), old_.end(),
             [](const OldFile& left, const OldFile& right) { return left.path < right.path; });
   return {};
@@ -166,9 +175,7 @@ bool RingFiles::make_room(std::uint64_t bytes) {
 Result<void> RingFiles::begin_file() {
   // The one that open() began has nothing but its head, and a single file goes on for ever.
   if (file_ && (index_.chunks().empty() || !limits_.is_ring)) return {};
-  if (file_) {
-    if (auto ended = end_file(); !ended) return ended;
-  }
+  end_file();
   if (auto opened = open_next_file(); !opened) return opened;
   head_.created = Timestamp::now();
   std::string bytes;
@@ -177,7 +184,7 @@ Result<void> RingFiles::begin_file() {
   if (!written) {
     // What follows would belong to no recording.
     file_ = UniqueFd();
-    ::unlink(file_path_.c_str());
+    if (::unlink(file_path_.c_str()) == 0) --head_.sequence;
   }
   return written;
 }
@@ -190,7 +197,12 @@ Result<void> RingFiles::open_next_file() {
   while (!file_ && errno == ENOSPC && evict_oldest()) {
     file_ = UniqueFd(::open(file_path_.c_str(), kFlags, kFileMode));
   }
-  if (!file_) return refused("cannot make", shown_path(), limits_.is_ring, errno);
+  if (!file_) {
+    const int error = errno;
+    // The next attempt takes this number: readers miss a file where one is left out.
+    if (error != EEXIST) --head_.sequence;
+    return refused("cannot make", shown_path(), limits_.is_ring, error);
+  }
   sync_later();
   ++files_begun_;
   file_size_ = 0;
@@ -211,6 +223,10 @@ void RingFiles::sync_later() {
 }
 
 Result<void> RingFiles::write(std::string_view frames) {
+  // No reader would take a frame of that.
+  if (frames.size() > recording::kFrameBytesMax) {
+    return tl::make_unexpected(sample_too_large(frames.size()));
+  }
   if (!make_room(frames.size())) {
     return fail(ErrorCode::kNoSpace,
                 fmt::format("{} bytes do not fit into {}", frames.size(), limits_.path),
@@ -295,12 +311,11 @@ Result<void> RingFiles::write_all(std::string_view bytes) {
   return {};
 }
 
-Result<void> RingFiles::end_file() {
-  if (!file_) return {};
+void RingFiles::end_file() {
+  if (!file_) return;
   note_ended_chunk(true);
   std::string bytes;
   index_.append_to(bytes, file_size_);
-  // A file without an index is read all the same.
   if (make_room(bytes.size()) && write_all(bytes)) {
     file_size_ += bytes.size();
     bytes_written_ += bytes.size();
@@ -310,10 +325,9 @@ Result<void> RingFiles::end_file() {
   keep_known();
   file_size_ = 0;
   file_ = UniqueFd();
-  return {};
 }
 
-void RingFiles::sync() noexcept {
+Result<void> RingFiles::sync() {
   UniqueFd file;
   std::vector<std::pair<std::string, UniqueFd>> ended;
   bool has_new_file = false;
@@ -323,15 +337,19 @@ void RingFiles::sync() noexcept {
     ended.swap(synced_->ended);
     has_new_file = std::exchange(synced_->has_new_file, false);
   }
-  for (const auto& [path, one] : ended) ::fdatasync(one.get());
-  if (file) ::fdatasync(file.get());
-  // A name is on the disk when its directory is; so is that of a new directory.
+  int error = 0;
+  for (const auto& [path, one] : ended) error = first_error(error, ::fdatasync(one.get()));
+  if (file) error = first_error(error, ::fdatasync(file.get()));
+  // A name is on the disk when its directory is; so is that of a new directory. Some file systems
+  // cannot say this of a directory.
   if (has_new_file && lock_) ::fsync(lock_.get());
   // Once: a ring stays one directory, and what is no ring is one file.
   if (has_new_file && above_) {
     ::fsync(above_.get());
     above_ = UniqueFd();
   }
+  if (error == 0) return {};
+  return refused("cannot write all of", limits_.path, limits_.is_ring, error);
 }
 
 }  // namespace meterbank::record

@@ -7,7 +7,7 @@
 //   00000018.mbr   being written
 //
 // Thread safety  One thread at a time; sync() may be called from another one meanwhile.
-// Errors         kExists, kDenied, kNoSpace, kSystem.
+// Errors         kExists, kDenied, kNoSpace, kLimit, kSystem.
 // Progress       Waits for the file system.
 // Cost           A system call a write, and what eviction takes.
 // Lifetime       Holds the file, and a lock on the path, until it ends.
@@ -47,6 +47,9 @@ struct EndedChunk {
   bool ends_file = false;
 };
 
+// Of a sample of so many bytes, which no file can have. Its code is kLimit.
+[[nodiscard]] Error sample_too_large(std::uint64_t bytes);
+
 class RingFiles {
  public:
   static Result<RingFiles> open(RingLimits limits, recording::Head head);
@@ -58,10 +61,10 @@ class RingFiles {
   [[nodiscard]] bool may_hold(std::uint64_t bytes) const noexcept;
   // Whole frames, or nothing. Removes the oldest files where there is no room.
   Result<void> write(std::string_view frames);
-  // With its index.
-  Result<void> end_file();
-  // What was written is on the disk afterwards.
-  void sync() noexcept;
+  // With its index, if there is room: a file without one is read from its beginning.
+  void end_file();
+  // What was written is on the disk afterwards. Errors: kNoSpace, kSystem.
+  Result<void> sync();
   // The last chunk that was ended by what was written since this was asked last.
   [[nodiscard]] std::optional<EndedChunk> take_ended_chunk() noexcept;
   // The files that the values of this run are computed from: the file of the run and those before

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "record/saver.hpp"
 
-#include <dirent.h>
 #include <fmt/format.h>
 #include <signal.h>
 #include <sys/resource.h>
@@ -21,6 +20,7 @@
 #include <thread>
 #include <utility>
 
+#include "meterbank/base/directory_stream.hpp"
 #include "meterbank/recording/file_frames.hpp"
 
 namespace meterbank::record {
@@ -37,13 +37,12 @@ std::string name_of_time(std::uint64_t realtime_ns) {
 }
 
 std::optional<std::size_t> recordings_in(const std::string& folder) {
-  DIR* const directory = ::opendir(folder.c_str());
+  const DirectoryStream directory(::opendir(folder.c_str()));
   if (directory == nullptr) return std::nullopt;
   std::size_t count = 0;
-  while (const dirent* const entry = ::readdir(directory)) {
+  while (const dirent* const entry = ::readdir(directory.get())) {
     if (std::string_view(entry->d_name).ends_with(recording::kFileSuffix)) ++count;
   }
-  ::closedir(directory);
   return count;
 }
 
@@ -62,14 +61,10 @@ Result<void> prepare(const std::string& folder) {
 }
 
 Result<SavedPart> save(const std::string& folder, const PartOptions& options) {
-  try {
-    if (auto prepared = prepare(folder); !prepared) {
-      return tl::make_unexpected(std::move(prepared.error()));
-    }
-    return save_part(options);
-  } catch (const std::bad_alloc&) {
-    return tl::make_unexpected(out_of_memory());
+  if (auto prepared = prepare(folder); !prepared) {
+    return tl::make_unexpected(std::move(prepared.error()));
   }
+  return save_part(options);
 }
 
 struct Request {
@@ -132,7 +127,6 @@ class Saver::State {
     // It may take its time; samples may not.
     constexpr int kNice = 10;
     static_cast<void>(::setpriority(PRIO_PROCESS, static_cast<id_t>(::gettid()), kNice));
-    const std::string folder = directory_ + "/saved";
     std::unique_lock lock(mutex_);
     for (;;) {
       work_.wait(lock, [this] { return !requests_.empty() || is_ending_; });
@@ -140,6 +134,19 @@ class Saver::State {
       const Request request = requests_.front();
       requests_.pop_front();
       if (!request.is_event) saving_ = request;
+      lock.unlock();
+      auto outcome = outcome_of(request);
+      lock.lock();
+      if (!outcome.saved && !request.is_event) saving_.reset();
+      try {
+        outcomes_.push_back(std::move(outcome));
+      } catch (const std::bad_alloc&) {  // it is saved or not, and no word of it
+      }
+    }
+  }
+  [[nodiscard]] SaveOutcome outcome_of(const Request& request) const {
+    try {
+      const std::string folder = directory_ + "/saved";
       const PartOptions options{
           .source = directory_,
           .target = fmt::format("{}/{}{}{}", folder, request.is_event ? "event-" : "",
@@ -147,11 +154,9 @@ class Saver::State {
           .last = std::chrono::nanoseconds(
               static_cast<std::int64_t>(request.until_ns - request.from_ns)),
           .until_ns = request.until_ns};
-      lock.unlock();
-      auto saved = save(folder, options);
-      lock.lock();
-      if (!saved && !request.is_event) saving_.reset();
-      outcomes_.push_back({options.target, std::move(saved)});
+      return {options.target, save(folder, options)};
+    } catch (const std::bad_alloc&) {
+      return {{}, tl::make_unexpected(out_of_memory())};
     }
   }
 

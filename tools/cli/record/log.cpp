@@ -105,9 +105,7 @@ int cut(const Invocation& invocation, Console& console) {
       return explain_failure(taken.error(), waiter, console);
     }
   }
-  if (auto ended = files->end_file(); !ended) {
-    return explain_failure(ended.error(), waiter, console);
-  }
+  files->end_file();
   if (wake == Wake::kStop) return 128 + waiter.signal();
   if (wake == Wake::kTimeout) {
     complain(console, "timed out; try: a longer --timeout");

@@ -53,8 +53,7 @@ class Merger {
       if (auto taken = take_moment(); !taken) return tl::make_unexpected(std::move(taken.error()));
     }
     if (auto written = write(); !written) return tl::make_unexpected(std::move(written.error()));
-    if (auto ended = files_.end_file(); !ended)
-      return tl::make_unexpected(std::move(ended.error()));
+    files_.end_file();
     return std::move(counts_);
   }
 

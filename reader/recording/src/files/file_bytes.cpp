@@ -9,15 +9,12 @@
 #include <cerrno>
 
 namespace meterbank::recording {
-namespace {
 
 ErrorCode code_of(int error) noexcept {
   if (error == ENOENT || error == ENOTDIR) return ErrorCode::kNotFound;
   if (error == EACCES || error == EPERM) return ErrorCode::kDenied;
   return ErrorCode::kSystem;
 }
-
-}  // namespace
 
 Result<FileBytes> FileBytes::open(const std::string& path) {
   // A FIFO must not block the reader.

@@ -14,6 +14,9 @@
 
 namespace meterbank::recording {
 
+// Of what opening or looking at a file fails with.
+[[nodiscard]] ErrorCode code_of(int error) noexcept;
+
 class FileBytes : public ByteSource {
  public:
   // Errors: kNotFound, kDenied, kSystem; kInvalidArgument if it is no regular file.

@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "open_files.hpp"
 
-#include <dirent.h>
 #include <sys/stat.h>
 
 #include <algorithm>
 #include <cerrno>
+#include <map>
 #include <utility>
+
+#include "meterbank/base/directory_stream.hpp"
 
 namespace meterbank::recording {
 namespace {
@@ -29,21 +31,24 @@ std::optional<ChunkIndex> read_index(FileBytes& bytes) {
 Result<std::vector<std::string>> find_files(const std::string& path) {
   struct stat facts {};
   if (::stat(path.c_str(), &facts) != 0) {
-    const bool is_missing = errno == ENOENT || errno == ENOTDIR;
-    return fail(is_missing ? ErrorCode::kNotFound : ErrorCode::kDenied, "no recording at " + path,
-                "meterbank record -o " + path, errno);
+    const int error = errno;
+    if (code_of(error) != ErrorCode::kNotFound) {
+      return fail(code_of(error), "cannot look at " + path, {}, error);
+    }
+    return fail(ErrorCode::kNotFound, "no recording at " + path, "meterbank record -o " + path,
+                error);
   }
   if (!S_ISDIR(facts.st_mode)) return std::vector<std::string>{path};
-  DIR* const directory = ::opendir(path.c_str());
+  const DirectoryStream directory(::opendir(path.c_str()));
   if (directory == nullptr) {
-    return fail(ErrorCode::kDenied, "cannot read the directory " + path, {}, errno);
+    const int error = errno;
+    return fail(code_of(error), "cannot read the directory " + path, {}, error);
   }
   std::vector<std::string> files;
-  while (const dirent* const entry = ::readdir(directory)) {
+  while (const dirent* const entry = ::readdir(directory.get())) {
     if (std::string_view(entry->d_name).ends_with(kFileSuffix))
       files.push_back(path + '/' + entry->d_name);
   }
-  ::closedir(directory);
   // Names sort in the order in which a recorder made the files.
   std::sort(files.begin(), files.end());
   if (files.empty()) {
@@ -51,6 +56,36 @@ Result<std::vector<std::string>> find_files(const std::string& path) {
                 "meterbank record -o " + path);
   }
   return files;
+}
+
+// A recorder holds its directory alone and numbers its files, so those of one run follow one
+// another.
+std::vector<Damage> foreign_and_missing(std::span<const RecordingFile> files,
+                                        std::span<const Damage> unreadable) {
+  std::map<Guid, std::size_t> last_of_run;  // index of its latest file
+  std::vector<Damage> damages;
+  for (std::size_t index = 0; index < files.size(); ++index) {
+    const Head& head = files[index].head;
+    const auto [known, is_new] = last_of_run.emplace(head.recorder, index);
+    if (is_new) continue;
+    const std::size_t before = std::exchange(known->second, index);
+    const std::uint64_t sequence = files[before].head.sequence;
+    if (head.sequence <= sequence) continue;  // parts that were saved, each on its own
+    const auto named = static_cast<std::uint64_t>(
+        std::count_if(unreadable.begin(), unreadable.end(), [&](const Damage& one) {
+          return files[before].path < one.path && one.path < files[index].path;
+        }));
+    if (const std::uint64_t missing = head.sequence - sequence - 1; missing > named) {
+      damages.push_back(
+          {files[index].path, 0, 0,
+           "files before it are missing, or have no head: " + std::to_string(missing - named)});
+    }
+    if (index != before + 1) {
+      damages.push_back({files[before + 1].path, 0, 0,
+                         "another recorder's file among those of one that went on"});
+    }
+  }
+  return damages;
 }
 
 bool is_evicted(const std::string& path, const Error& error) {

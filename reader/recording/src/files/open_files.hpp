@@ -4,6 +4,7 @@
 #pragma once
 
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -21,6 +22,13 @@ struct OpenedFile {
 };
 // Reads the head and the index. Nothing: a recorder was killed before it had written the head.
 [[nodiscard]] Result<std::optional<OpenedFile>> open_file(const std::string& path);
+
+// What of a directory, in the order of its names, was taken away or came from elsewhere.
+[[nodiscard]] std::vector<Damage> foreign_and_missing(std::span<const RecordingFile> files);
+// What was taken out of a directory, or put into it from elsewhere. `files` are those that were
+// opened, in the order of their names; `unreadable` are the others that there are.
+[[nodiscard]] std::vector<Damage> foreign_and_missing(std::span<const RecordingFile> files,
+                                                      std::span<const Damage> unreadable);
 
 // Whether the file was removed after its directory was read.
 [[nodiscard]] bool is_evicted(const std::string& path, const Error& error);

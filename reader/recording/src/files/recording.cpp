@@ -2,6 +2,7 @@
 #include "meterbank/recording/recording.hpp"
 
 #include <algorithm>
+#include <iterator>
 #include <new>
 #include <optional>
 #include <set>
@@ -16,6 +17,11 @@ namespace meterbank::recording {
 namespace {
 
 constexpr std::size_t kDamagesMax = 1000;
+
+std::string without_path(const Error& error, const std::string& path) {
+  const std::string message = error.message(), begin = path + ": ";
+  return message.starts_with(begin) ? message.substr(begin.size()) : message;
+}
 
 }  // namespace
 
@@ -77,19 +83,25 @@ Result<Recording> Recording::open(const std::string& path, CatalogOptions option
     std::vector<RecordingFile> files;
     std::vector<FileBytes> bytes;
     std::vector<Damage> unreadable;
+    std::size_t evicted_before = 0;  // files that were opened when a later one was gone
     Error first_error{ErrorCode::kCorrupt, 0, path + ": " + kNoFrame, kWrittenByRecord};
     for (const std::string& one : *paths) {
       auto opened = open_file(one);
       if (!opened) {
-        if (is_evicted(one, opened.error())) continue;
+        if (is_evicted(one, opened.error())) {
+          evicted_before = files.size();
+          continue;
+        }
         if (unreadable.empty()) first_error = opened.error();
-        unreadable.push_back({one, 0, 0, opened.error().message()});
+        unreadable.push_back({one, 0, 0, without_path(opened.error(), one)});
       } else if (*opened) {
         files.push_back(std::move((*opened)->facts));
         bytes.push_back(std::move((*opened)->bytes));
       }
     }
     if (files.empty()) return tl::make_unexpected(std::move(first_error));
+    auto foreign = foreign_and_missing(std::span(files).subspan(evicted_before), unreadable);
+    std::move(foreign.begin(), foreign.end(), std::back_inserter(unreadable));
     auto state = std::make_unique<State>(std::move(options), std::move(files), std::move(bytes));
     state->damages = std::move(unreadable);
     return Recording(std::move(state));
@@ -214,8 +226,12 @@ bool Recording::State::take_frame(const Frame& found) {
 
 void Recording::State::pass_damage(const FrameWalk::Skipped& skipped) {
   const std::uint64_t end = skipped.offset + skipped.bytes;
-  // What a recorder was writing when it was killed, or is writing now, is no damage.
-  const bool is_tail = skipped.is_cut && end == bytes[file].size() && !files[file].is_ended;
+  // What a recorder was writing when it was killed, or is writing now, is no damage. One that wrote
+  // another file afterwards had ended this one.
+  const bool went_on =
+      file + 1 < files.size() && files[file + 1].head.recorder == files[file].head.recorder;
+  const bool is_tail =
+      skipped.is_cut && end == bytes[file].size() && !files[file].is_ended && !went_on;
   if (!is_tail) note(skipped.offset, skipped.bytes, "bytes that are no frame");
   ticks.lose();
   if (end == bytes[file].size()) return;
@@ -350,8 +366,9 @@ bool Recording::State::seek(std::uint64_t realtime_ns) {
   }
   const SeekPlace before = shown;
   const bool was_somewhere = is_somewhere;
-  const auto places = order.before(realtime_ns, files, bytes);
+  // First: the search reads other bytes where those of the frame are, and may throw.
   look_here_again();
+  const auto places = order.before(realtime_ns, files, bytes);
   for (const SeekPlace& place : places) {
     if (place.file == file && !walk->may_go_on()) break;
     is_somewhere = false;

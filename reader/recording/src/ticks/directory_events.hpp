@@ -33,10 +33,9 @@ enum class DirectoryEvent : std::uint8_t {
   kAnsweredSet = 6,
 };
 
-// What a reader takes of a file, whatever it says.
+// What a reader takes of a file, whatever it says. CatalogOptions bound the memory of rows.
 inline constexpr std::uint64_t kProvidersMax = std::uint64_t{1} << 20U;
 inline constexpr std::uint64_t kSetsMax = std::uint64_t{1} << 22U;
-inline constexpr std::uint64_t kRowsMax = std::uint64_t{1} << 26U;
 inline constexpr std::uint64_t kSlotMax = std::uint64_t{1} << 31U;
 inline constexpr std::size_t kFactBytesMax = 64 << 10U;
 

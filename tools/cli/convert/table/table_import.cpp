@@ -168,7 +168,8 @@ class Importer {
       time_ns = line.time_ns;
       if (auto taken = take(line); !taken) return taken;
     }
-    return files.end_file();
+    files.end_file();
+    return {};
   }
   [[nodiscard]] std::uint64_t bytes_in() const noexcept { return bytes_in_; }
   // "db, web1", of a table of several machines; else empty.
