@@ -46,7 +46,7 @@ class PartFile {
   }
   Result<void> write(std::string_view frames) { return files_->write(frames); }
   Result<void> complete() {
-    if (auto ended = files_->end_file(); !ended) return ended;
+    files_->end_file();
     return file_.keep();
   }
 
@@ -133,23 +133,27 @@ class PartCopy {
 
   void take() {
     const std::uint64_t due = source_.due();
-    // Chunks begin where all rates are due, so that no row is written as newer than it is.
+    // Chunks begin where all rates are due, however long they become, so that no row is written as
+    // newer than it is.
     if (has_all() && ticks_of_chunk_ >= kChunkTicks / 2) {
       writer_.begin_chunk();
       ticks_of_chunk_ = 0;
     }
-    const bool all = writer_.wants_everything();
     inputs_.clear();
     for (std::size_t number = 0; number < rates_.size(); ++number) {
       Rate& rate = rates_[number];
       rate.query.update(source_.catalog());
-      const bool is_due = all || ((due >> number) & 1U) != 0;
+      const bool is_due = ((due >> number) & 1U) != 0;
       if (is_due) rate.query.collect(rate.sample, source_.time());
       inputs_.push_back({&rate.query, is_due ? &rate.sample : nullptr});
     }
     take_notes();
-    writer_.tick({source_.catalog(), inputs_, source_.time(), source_.window_ns()}, schemas_,
-                 bytes_);
+    writer_.tick({.catalog = source_.catalog(),
+                  .rates = inputs_,
+                  .time = source_.time(),
+                  .window_ns = source_.window_ns(),
+                  .may_begin_chunk = has_all()},
+                 schemas_, bytes_);
     ++ticks_of_chunk_;
     ++saved_.ticks;
     saved_.last = source_.time();

@@ -131,17 +131,18 @@ void TickWriter::State::append(const TickInput& input, SchemaNumbers& schemas, s
   // Within a chunk times rise, as a reader that looks for one expects. Where not all rates are due,
   // the tick that jumped ends its chunk.
   const bool jumps = chunk_ticks != 0 && times.jumps_at(input.time);
-  is_chunk_due = wants_everything() || (jumps && all_are_due(input));
-  const bool chunk_ends = jumps && !is_chunk_due;
+  const bool may_begin = input.may_begin_chunk || !has_directory;
+  const bool begins_chunk = may_begin && (wants_everything() || (jumps && all_are_due(input)));
+  const bool chunk_ends = !begins_chunk && (jumps || is_chunk_due);
   const bool continues = has_directory;
   take_directory(input, schemas);
   std::string everything;
-  if (is_chunk_due) directory.append_everything(schemas, schema_frames, everything);
+  if (begins_chunk) directory.append_everything(schemas, schema_frames, everything);
   out += schema_frames;
   const std::size_t begin = begin_frame(out);
   ByteWriter writer(out);
   const std::uint64_t due = due_of(input);
-  if (is_chunk_due) {
+  if (begins_chunk) {
     writer.append({kKeyMarker.data(), kKeyMarker.size()});
     times.append_first(input.time, input.window_ns, writer);
     writer.number(due);
@@ -160,8 +161,8 @@ void TickWriter::State::append(const TickInput& input, SchemaNumbers& schemas, s
   encoder.begin_tick();
   encode_rows(input);
   encoder.finish_tick(out);
-  end_frame(out, begin, is_chunk_due ? FrameKind::kKey : FrameKind::kTick);
-  if (!is_chunk_due) chunk_bytes += out.size() - begin;
+  end_frame(out, begin, begins_chunk ? FrameKind::kKey : FrameKind::kTick);
+  if (!begins_chunk) chunk_bytes += out.size() - begin;
   ticks = continues ? ticks + 1 : 1;
   ++chunk_ticks;
   is_chunk_due = chunk_ends;

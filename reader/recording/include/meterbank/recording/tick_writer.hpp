@@ -76,6 +76,8 @@ struct TickInput {
   const AssignedRates* assigned = nullptr;  // with one query in `rates`, which has a sample
   // False: a set is listed from the first tick that has a row of it.
   bool lists_all_sets = true;
+  // False: not all rates have a sample, so the chunk goes on, if there is one.
+  bool may_begin_chunk = true;
 };
 
 class TickWriter {
@@ -87,10 +89,10 @@ class TickWriter {
 
   // The next tick begins a chunk: it goes to another file, or an earlier one was lost.
   void begin_chunk() noexcept;
-  // The next tick begins a chunk, so all rates are due whatever their intervals say.
+  // The next tick that may do so begins a chunk: all rates are due whatever their intervals say.
   [[nodiscard]] bool wants_everything() const noexcept;
   // Appends the frames of a tick: schemas that the file lacks, and a key frame or a tick.
-  // Precondition: all rates have a sample if it wants everything.
+  // Precondition: all rates have a sample if it begins a chunk.
   void tick(const TickInput& input, SchemaNumbers& schemas, std::string& out);
 
   [[nodiscard]] std::uint64_t chunks() const noexcept;
