@@ -113,7 +113,8 @@ constexpr std::string_view kExpressions =
   12.5  + - * /  ( )       numbers and arithmetic
   {set/counter}            a path, in braces because / divides; both spellings work
   counter                  a counter of the set that PATH selects
-  sum() avg() min() max()  over everything between the parentheses, wildcards included
+  sum() avg() min() max()  over everything between the parentheses, wildcards included,
+                           without a _Total of other rows
 
 A path with several instances gives a value for each of them; an operator combines both sides by
 instance. A path with one named instance, a path of a single-instance set, a function and a number

@@ -161,6 +161,20 @@ TEST_F(DerivedValues, MayUseTheRowThatAReaderMakes) {
   EXPECT_EQ(rows[2]["value"], 40);
 }
 
+TEST_F(DerivedValues, AddUpEachInstanceOnce) {
+  open_shop();
+  open_bakery();
+
+  const auto rows =
+      samples({"-e", "all = sum({bakery/*/loaves})", "-e", "usual = avg({bakery/*/loaves} + 1)",
+               "-e", "total = sum({bakery/_Total/loaves})"});
+
+  ASSERT_EQ(rows.size(), 3U);
+  EXPECT_EQ(rows[0]["value"], 40);
+  EXPECT_EQ(rows[1]["value"], 21);
+  EXPECT_EQ(rows[2]["value"], 40);
+}
+
 TEST_F(DerivedValues, SayWhyTheyAreMissing) {
   open_shop({"fruit"});
   aisles_[0].set(Sales::kStock, 0);

@@ -8,6 +8,7 @@
 
 #include "cli/format/kinds.hpp"
 #include "cli/format/quantity.hpp"
+#include "exposition/page/page_layout.hpp"
 #include "meterbank/reader/glob.hpp"
 #include "meterbank/reader/path.hpp"
 #include "meterbank/shm/case_fold.hpp"
@@ -78,6 +79,7 @@ Term term_of(const Value& row) {
   term.instance = row.instance().name;
   term.id = row.instance().id;
   term.shares_name = row.row->shares_name;
+  term.is_total = row.row->is_total || exposition::is_published_total(row.instance().name);
   term.key = fmt::format("{}\n{}\n{}\n{}", provider.outside.host, provider.label(),
                          row.instance().name, row.instance().id);
   if (row.text.has_value()) {

@@ -74,7 +74,11 @@ Term Expression::fold(Operation operation, const std::vector<Terms>& arguments) 
   Term result;
   std::size_t count = 0;
   for (const auto& argument : arguments) {
+    // A total counts where nothing else does; else everything would count twice.
+    const bool has_parts = std::any_of(argument.terms.begin(), argument.terms.end(),
+                                       [](const Term& term) { return !term.is_total; });
     for (const auto& term : argument.terms) {
+      if (term.is_total && has_parts) continue;
       // A sum of what happens to be there would look like the sum of all.
       if (!has_value(term.status)) return Term{{}, {}, {}, 0, term.status};
       if (count == 0) {

@@ -35,6 +35,7 @@ struct Term {
   CookStatus status = CookStatus::kNew;
   std::uint32_t id = 0;      // of the instance
   bool shares_name = false;  // Row::shares_name of it
+  bool is_total = false;     // of other terms, which may be there too
 };
 // One term that goes with everything, or a term an instance.
 struct Terms {
