@@ -78,6 +78,9 @@ void Extremes::read_on(cli::Selection& selection, Clock::time_point until,
     request.buckets = (request.to_ns - request.from_ns) / found_.bucket_ns;
     auto part = recording::envelope(selection.log_path, request, selection.catalog().options());
     if (part && part->was_stopped) return;
+    if (problem_.empty()) {
+      problem_ = part ? cli::damages_text(part->damages) : part.error().message();
+    }
     if (part) lay(std::move(*part));
     begin_ns_ = request.from_ns;
     const auto now = Clock::now();

@@ -33,12 +33,15 @@ class Extremes {
 
   explicit Extremes(ExtremesOf wanted);
 
-  // Reads until all is read, or `until` has passed, or `stop`. What cannot be read is left out.
+  // Reads until all is read, or `until` has passed, or `stop`. What cannot be read is left out, and
+  // problem() says so.
   void read_on(cli::Selection& selection, Clock::time_point until,
                const std::stop_token& stop = {});
 
   [[nodiscard]] const ExtremesOf& of() const noexcept { return of_; }
   [[nodiscard]] bool are_whole() const noexcept { return begin_ns_ <= found_.from_ns; }
+  // Why the first part could not be read that could not; empty: all could, so far.
+  [[nodiscard]] const std::string& problem() const noexcept { return problem_; }
   // What lies before is not read yet.
   [[nodiscard]] std::uint64_t begin_ns() const noexcept { return begin_ns_; }
   [[nodiscard]] const std::vector<recording::EnvelopeSeries>& series() const noexcept {
@@ -60,6 +63,7 @@ class Extremes {
   recording::Envelope found_;
   std::uint64_t begin_ns_;
   std::size_t chunks_;  // to read at once
+  std::string problem_;
 };
 
 }  // namespace meterbank::view

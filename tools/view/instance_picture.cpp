@@ -399,6 +399,9 @@ class InstancePicture {
           fmt::format("the plots begin at {} so far: reading all of this span takes longer",
                       cli::print_local(extremes->begin_ns(), false)));
     }
+    if (extremes != nullptr && !extremes->problem().empty()) {
+      picture_.problems.push_back("a part of the plots is missing: " + extremes->problem());
+    }
     return extremes;
   }
 

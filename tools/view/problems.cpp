@@ -58,6 +58,9 @@ std::vector<std::string> BoardState::problems(const Place& place) const {
   if (auto line = cli::left_out_of(selection.catalog()).line(); !line.empty()) {
     problems.push_back(std::move(line));
   }
+  if (selection.log != nullptr && !selection.log->damages().empty()) {
+    problems.push_back(cli::damages_text(selection.log->damages()));
+  }
   if (const auto answers = selection.query.answers()) {
     for (const CallbackAnswer& answer : *answers) {
       if (answer.outcome == AnswerOutcome::kAnswered) continue;

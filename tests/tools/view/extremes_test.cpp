@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <fstream>
 
 #include "recorded_board_fixture.hpp"
 
@@ -66,6 +67,24 @@ TEST_F(ExtremesTest, OfManyPicturesAreReadInOnePass) {
   const auto& high = picture(balance).plots.at(0).curves.at(0).high;
   EXPECT_EQ(std::count(high.begin(), high.end(), 900), 1);
   EXPECT_EQ(picture(latency).plots.at(0).curves.size(), 3U);
+}
+
+TEST_F(ExtremesTest, SayWhatIsDamaged) {
+  save_evenly(directory_, 5'000,
+              [&](int moment) { soup_.gauge(Dish::kBalance).set_signed(moment); });
+  {
+    std::fstream bytes(log_, std::ios::in | std::ios::out | std::ios::binary);
+    bytes.seekp(static_cast<std::streamoff>(std::filesystem::file_size(log_) / 2));
+    bytes << "damage";
+  }
+  open_board(log_);
+  Place balance = instance_of("dishes", "soup");
+  balance.counter = "balance";
+  const auto& problems = picture(balance).problems;
+  EXPECT_TRUE(std::ranges::any_of(problems, [](const std::string& problem) {
+    return problem.starts_with("a part of the plots is missing: ") &&
+           problem.find("cannot be read in 1 place; try: meterbank log check ") != problem.npos;
+  }));
 }
 
 }  // namespace

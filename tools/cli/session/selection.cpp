@@ -368,13 +368,16 @@ int report_missing(const Selection& selection, const Console& console) {
   return report_unmatched(selection, console);
 }
 
+std::string damages_text(std::span<const recording::Damage> damages) {
+  if (damages.empty()) return {};
+  const auto path = escape_for_terminal(damages.front().path);
+  return fmt::format("{} cannot be read in {}; try: meterbank log check {}", path,
+                     counted(damages.size(), "place"), path);
+}
+
 int report_damages(const Selection& selection, const Console& console) {
   if (selection.log == nullptr || selection.log->damages().empty()) return kExitDone;
-  const auto& first = selection.log->damages().front();
-  complain(console, fmt::format("{} cannot be read in {}; try: meterbank log check {}",
-                                escape_for_terminal(first.path),
-                                counted(selection.log->damages().size(), "place"),
-                                escape_for_terminal(first.path)));
+  complain(console, damages_text(selection.log->damages()));
   return kExitNo;
 }
 

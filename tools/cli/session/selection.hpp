@@ -112,6 +112,8 @@ int report_answers(const std::shared_ptr<const std::vector<CallbackAnswer>>& ans
 // refused, objects in place of records. kExitDone if there is nothing like that.
 [[nodiscard]] int report_hidden(const Catalog& catalog, const Console& console);
 
+// How much of a recording could not be read, with a remedy. Empty: all could be read.
+[[nodiscard]] std::string damages_text(std::span<const recording::Damage> damages);
 // Says how much of a log could not be read. kExitNo if there is anything.
 [[nodiscard]] int report_damages(const Selection& selection, const Console& console);
 

@@ -180,7 +180,7 @@ void PictureService::run() {
     }
     if (now >= pulse) {
       lock.unlock();
-      for (const auto& channel : channels()) channel->wake_all(false);
+      give_pulse();
       lock.lock();
       pulse = Clock::now() + kPulse;
       continue;
@@ -193,13 +193,19 @@ void PictureService::take_moment() {
   shown_.clear();
   try {
     scene_.take();
-  } catch (const std::bad_alloc&) {
-    return;  // the next moment may have memory
+    for (const auto& channel : channels()) {
+      // What was at a moment of the past does not change.
+      const bool is_past = channel->shown_ != nullptr && channel->shown_->picture.is_frozen;
+      if (!is_past) show(*channel);
+    }
+  } catch (const std::bad_alloc&) {  // the next moment may have memory
   }
-  for (const auto& channel : channels()) {
-    // What was at a moment of the past does not change.
-    const bool is_past = channel->shown_ != nullptr && channel->shown_->picture.is_frozen;
-    if (!is_past) show(*channel);
+}
+
+void PictureService::give_pulse() {
+  try {
+    for (const auto& channel : channels()) channel->wake_all(false);
+  } catch (const std::bad_alloc&) {  // viewers wait for the next one
   }
 }
 

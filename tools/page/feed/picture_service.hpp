@@ -123,6 +123,7 @@ class PictureService {
   };
   void run();
   void take_moment();
+  void give_pulse();
   // Returns whether the picture is unfinished, so that another one is to follow.
   bool show(Channel& channel);
   void answer(const Question& question);
