@@ -107,7 +107,8 @@ bool has_no_rows_for_page(const Selection& selection) {
 // What the last sample means for the exit code; `answered` is what its callbacks mean.
 int judge(const Invocation& invocation, const Selection& selection, const Sampler& sampler,
           bool complete, int answered, const Console& console) {
-  if (all_are_gone(sampler)) {
+  // To convert a recording is to write what it has, also of providers that ended.
+  if (!invocation.wants_all_of_log && all_are_gone(sampler)) {
     complain(console, "the provider is gone; these were its last values; try: " +
                           list_command(selection.log_path));
     return kExitNo;
@@ -200,6 +201,7 @@ int print_rows(const Invocation& invocation, const RowPlan& plan, Selection& sel
   if (!output) return explain_failure(output.error(), waiter, console);
   RowStyle style = style_of(invocation, console);
   if (selection.log != nullptr) style.time = form_of_times(selection, style.time.milliseconds);
+  if (invocation.wants_all_of_log) style.interval = Span::zero();
   style.host = host_for(style.format, selection);
   const auto writer = make_row_writer(style);
   Sampler sampler(selection);
@@ -261,6 +263,7 @@ int print_rows(const Invocation& invocation, const RowPlan& plan, Selection& sel
     complain(console, fmt::format("missed {} of {}; try: a longer -i", pace->missed(),
                                   counted(pace->missed() + shown, "sample")));
   }
+  if (auto text = writer->left_out(); !text.empty() && !invocation.quiet) complain(console, text);
   if (wake == Wake::kStop) return output->finish(stop_code(plan, waiter), writer->end());
   if (wake == Wake::kTimeout) {
     complain(console, "timed out; try: a longer --timeout");
@@ -271,8 +274,10 @@ int print_rows(const Invocation& invocation, const RowPlan& plan, Selection& sel
     const int code = taken ? report_no_moment(invocation.selection.log, console) : kExitDone;
     return output->finish_empty(code, writer->end());
   }
-  return output->finish(judge(invocation, selection, sampler, complete, answered, console),
-                        writer->end());
+  // A reader that has seen enough asks nothing of the last sample.
+  const int code =
+      taken ? judge(invocation, selection, sampler, complete, answered, console) : kExitDone;
+  return output->finish(code, writer->end());
 }
 
 int get(const Invocation& invocation, Console& console) {

@@ -53,13 +53,13 @@ class Comparer {
     for (const auto& [key, series] : sorted(a_)) {
       const auto other = b_.by_key().find(key);
       if (other == b_.by_key().end()) {
-        pass(*series, NotCompared::kOnlyInA);
+        skip(*series, NotCompared::kOnlyInA);
       } else {
         compare_series(*series, *other->second);
       }
     }
     for (const auto& [key, series] : sorted(b_)) {
-      if (!a_.by_key().contains(key)) pass(*series, NotCompared::kOnlyInB);
+      if (!a_.by_key().contains(key)) skip(*series, NotCompared::kOnlyInB);
     }
     judge();
     order();
@@ -85,15 +85,15 @@ class Comparer {
     return {observation.by_key().begin(), observation.by_key().end()};
   }
 
-  void pass(const Series& series, NotCompared reason) {
-    pass(about(series, FindingKind::kNumber), reason);
+  void skip(const Series& series, NotCompared reason) {
+    skip(about(series, FindingKind::kNumber), reason);
   }
-  void pass(Finding&& finding, NotCompared reason) {
-    comparison_.passed.push_back({std::move(finding.path), std::move(finding.provider), reason});
+  void skip(Finding&& finding, NotCompared reason) {
+    comparison_.skipped.push_back({std::move(finding.path), std::move(finding.provider), reason});
   }
 
   void compare_series(const Series& a, const Series& b) {
-    if (a.has_namesakes || b.has_namesakes) return pass(a, NotCompared::kNamesakes);
+    if (a.has_namesakes || b.has_namesakes) return skip(a, NotCompared::kNamesakes);
     if (!is_alike(a.counter, b.counter)) {
       Finding finding = about(a, FindingKind::kSchema);
       finding.what = a.counter.unit != b.counter.unit ? "unit" : "type";
@@ -107,7 +107,7 @@ class Comparer {
     }
     if (!a.texts.seen.empty() && !b.texts.seen.empty()) return compare_texts(a, b);
     if (a.numbers.values() == 0 || b.numbers.values() == 0) {
-      return pass(a, too_short() ? NotCompared::kTooFewSamples : NotCompared::kNoValues);
+      return skip(a, too_short() ? NotCompared::kTooFewSamples : NotCompared::kNoValues);
     }
     compare_numbers(a, b);
     if (a.values && b.values) compare_percentiles(a, b);
@@ -121,7 +121,7 @@ class Comparer {
     const auto is_in_a = [&](const std::string& text) { return a.texts.contains(text); };
     const bool share = std::any_of(b.texts.seen.begin(), b.texts.seen.end(), is_in_a);
     if (!share && (a.texts.varies || b.texts.varies)) {
-      return pass(a, NotCompared::kTextVaries);
+      return skip(a, NotCompared::kTextVaries);
     }
     Finding finding = about(a, FindingKind::kText);
     finding.what = "text";
@@ -137,7 +137,7 @@ class Comparer {
     finding.b = b.numbers.mean();
     const bool stood_still = a.numbers.stood_still() && b.numbers.stood_still();
     const bool few = std::min(a.numbers.values(), b.numbers.values()) < kBlocksNeeded;
-    if (few) return pass(a, NotCompared::kTooFewSamples);
+    if (few) return skip(a, NotCompared::kTooFewSamples);
     if (stood_still) {
       finding.kind = FindingKind::kStill;
       finding.what = "still";
@@ -148,7 +148,7 @@ class Comparer {
       comparison_.findings.push_back(std::move(finding));
       return;
     }
-    if (is_identifier(a.counter.type)) return pass(a, NotCompared::kTextVaries);
+    if (is_identifier(a.counter.type)) return skip(a, NotCompared::kTextVaries);
     // A window of reading moves the ends of a rate, and no stamp.
     const bool is_rate = a.weight == Weight::kTime || a.weight == Weight::kPerSecond;
     const auto slack = [&](const Series& series, const Observation& of) {
@@ -175,7 +175,7 @@ class Comparer {
   template <typename Contrast>
   void keep(Finding finding, std::variant<Contrast, NoContrast> contrast) {
     if (const auto* const why = std::get_if<NoContrast>(&contrast)) {
-      return pass(std::move(finding), reason_of(*why));
+      return skip(std::move(finding), reason_of(*why));
     }
     open_.push_back({std::move(finding), std::get<Contrast>(std::move(contrast))});
   }
@@ -188,7 +188,7 @@ class Comparer {
     for (Open& one : open_) {
       const auto change = change_of(one, critical);
       if (!change) {
-        pass(std::move(one.finding), NotCompared::kTooFewValues);
+        skip(std::move(one.finding), NotCompared::kTooFewValues);
         continue;
       }
       one.finding.change = *change;
@@ -287,7 +287,7 @@ std::size_t Comparison::changed() const {
 
 std::size_t Comparison::count(NotCompared reason) const {
   return static_cast<std::size_t>(std::count_if(
-      passed.begin(), passed.end(), [&](const Passed& one) { return one.reason == reason; }));
+      skipped.begin(), skipped.end(), [&](const Skipped& one) { return one.reason == reason; }));
 }
 
 Comparison compare(const Observation& a, const Observation& b, const CompareOptions& options) {

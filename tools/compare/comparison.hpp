@@ -5,6 +5,11 @@
 // Of everything that is compared, anything is called changed by chance in at most one of a hundred
 // pairs of recordings in which nothing changed: each of n series is tested at 0.01 / n
 // (Bonferroni). See docs/decisions/0026-comparisons.md.
+//
+// Thread safety  Several threads may compare the same observations.
+// Errors         compare() may throw std::bad_alloc.
+// Lifetime       Findings point into the observations.
+// Cost           Some arithmetic for each block of each series.
 #pragma once
 
 #include <cstdint>
@@ -60,13 +65,15 @@ enum class NotCompared : std::uint8_t {
   kOnlyInA,
   kOnlyInB,
 };
-inline constexpr std::size_t kNotComparedReasons = 9;
+inline constexpr std::size_t kNotComparedReasons =
+    static_cast<std::size_t>(NotCompared::kOnlyInB) + 1;
 // "too few samples", for people.
 [[nodiscard]] std::string_view phrase_of(NotCompared reason) noexcept;
 // "too-few-samples", for programs.
 [[nodiscard]] std::string_view name_of(NotCompared reason) noexcept;
 
-struct Passed {
+// What is in one of them or in both, and was not compared.
+struct Skipped {
   std::string path;
   std::string provider;  // as that of a finding
   NotCompared reason{};
@@ -74,14 +81,13 @@ struct Passed {
 
 struct Comparison {
   std::vector<Finding> findings;  // what changed comes first, the strongest before the others
-  std::vector<Passed> passed;
+  std::vector<Skipped> skipped;
   std::size_t tested = 0;  // series with a range
 
   [[nodiscard]] std::size_t changed() const;
   [[nodiscard]] std::size_t count(NotCompared reason) const;
 };
 
-// Findings point into `a` and `b`.
 [[nodiscard]] Comparison compare(const Observation& a, const Observation& b,
                                  const CompareOptions& options);
 

@@ -8,10 +8,12 @@
 //     observation.take(newer, older, query.version(), catalog, {window_ns});
 //   }
 //
-// Memory  A series takes up to 2 KiB of block sums. A distribution also takes, in each of at most
-// 64
-//         blocks, 8 bytes a bucket that is in use. None of it grows with the number of samples.
-//         Instances that came and went stay.
+// Thread safety  One thread at a time.
+// Errors         take() may throw std::bad_alloc.
+// Cost           A series takes up to 2 KiB of block sums. A distribution also takes 8 bytes for
+//                each bucket in use, in each of at most 64 blocks. None of it grows with the number
+//                of samples. Instances that came and went stay.
+// Units          Nanoseconds, and as the names say.
 #pragma once
 
 #include <cstdint>

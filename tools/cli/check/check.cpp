@@ -198,8 +198,8 @@ std::string words_if_well(const CheckReport& report, const Selection& selection,
   for (const SelectedSet& one : selection.query.selected()) {
     providers.emplace(one.provider().outside.host, one.provider().record);
   }
-  return fmt::format("{}{}{} {} within {}", text, text.empty() ? "" : ", ", providers.size(),
-                     providers.size() == 1 ? "provider beat" : "providers beat",
+  return fmt::format("{}{}{} with a heartbeat within {}", text, text.empty() ? "" : ", ",
+                     counted(providers.size(), "provider"),
                      print_interval(*invocation.check.stale));
 }
 

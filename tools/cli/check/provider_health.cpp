@@ -102,7 +102,7 @@ std::optional<CheckProblem> problem_of(const ProviderView& provider, bool record
   if (age <= *stale) return std::nullopt;
   return CheckProblem{
       CheckState::kCritical,
-      fmt::format("{} has not beaten for {}, longer than {}", label_on_host(provider),
+      fmt::format("{} has had no heartbeat for {}, longer than {}", label_on_host(provider),
                   age_text(provider), print_interval(*stale))};
 }
 

@@ -49,6 +49,8 @@ CREATE VIEW rate AS
     host.name AS host, provider.name AS provider, provider.pid, counterset.symbol AS counterset,
     instance.name AS instance, counter.symbol AS counter,
     CASE WHEN value.value >= before.value AND sample.monotonic_ns > earlier.monotonic_ns
+      AND NOT EXISTS (SELECT 1 FROM status WHERE status.sample = value.sample
+        AND status.instance = value.instance AND status.status = 'dead')
       THEN (value.value - before.value) * 1e9 / (sample.monotonic_ns - earlier.monotonic_ns) END AS rate,
     counter.unit || '/s' AS unit
   FROM counter JOIN counterset ON counterset.id = counter.counterset JOIN value ON value.counter = counter.id

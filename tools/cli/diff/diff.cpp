@@ -105,7 +105,7 @@ class DiffReader {
       side.observation.take(sampler.newer(), sampler.older(), selection.query.version(),
                             selection.catalog(), {selection.log->window_ns()});
     }
-    report_passed_over(*pace, console_, " of " + side_name());
+    report_passed_over(*pace, console_, std::string(" of ") + name_);
     if (wake == Wake::kStop) return 128 + waiter_.signal();
     if (wake == Wake::kTimeout) {
       complain(console_, "timed out; try: a longer --timeout");
@@ -124,12 +124,12 @@ class DiffReader {
     if (invocation_.quiet) return;
     if (missing != 0) {
       complain(console_,
-               fmt::format("{} lacks {}, missed or lost", side_name(), counted(missing, "sample")));
+               fmt::format("{} lacks {}, missed or lost", name_, counted(missing, "sample")));
     }
     if (set_back_ != 0) {
       complain(console_, fmt::format("the clock was set back in {}; samples count in the order in "
                                      "which they were recorded",
-                                     side_name()));
+                                     name_));
     }
   }
 
@@ -138,20 +138,18 @@ class DiffReader {
     if (samples > compare::kBlocksNeeded) return kExitDone;
     const LocalForm form = form_of_range(log.first().realtime_ns, log.last().realtime_ns,
                                          Timestamp::now().realtime_ns);
-    complain(console_,
-             fmt::format("{} has {}, too few to compare; the recording is from {} to {}; "
-                         "try: a range with more than {}",
-                         side_name(), counted(samples, "sample"),
-                         print_local(log.first().realtime_ns, form),
-                         print_local(log.last().realtime_ns, form), compare::kBlocksNeeded));
+    complain(
+        console_,
+        fmt::format("{} has {}, too few to compare; the recording is from {} to {}; "
+                    "try: a range with more than {}",
+                    name_, counted(samples, "sample"), print_local(log.first().realtime_ns, form),
+                    print_local(log.last().realtime_ns, form), compare::kBlocksNeeded));
     return kExitEnvironment;
   }
 
-  [[nodiscard]] std::string side_name() const { return name_ == std::string("a") ? "A" : "B"; }
-
   const Invocation& invocation_;
   const DiffOptions::Side& typed_;
-  const char* name_;
+  const char* name_;  // "A"
   Waiter& waiter_;
   const Console& console_;
   std::optional<Selection> selection_;
@@ -207,9 +205,9 @@ int diff(const Invocation& typed, Console& console) {
   if (!output) return code_of_failure(explain_failure(output.error(), waiter, console));
   DiffSide a, b;
   const auto& options = invocation.diff;
-  DiffReader reader_a(invocation, options.a, "a", waiter, console);
+  DiffReader reader_a(invocation, options.a, "A", waiter, console);
   if (const int code = reader_a.read(a); code != kExitDone) return code;
-  DiffReader reader_b(invocation, options.b, "b", waiter, console);
+  DiffReader reader_b(invocation, options.b, "B", waiter, console);
   if (const int code = reader_b.read(b); code != kExitDone) return code;
   reader_a.look_for_asked_of(reader_b, a);
   reader_b.look_for_asked_of(reader_a, b);

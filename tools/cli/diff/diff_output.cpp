@@ -52,7 +52,9 @@ std::string range_text(const compare::Finding& finding) {
   if (finding.kind == FindingKind::kStill) return "stood still";
   if (finding.kind != FindingKind::kNumber) return {};
   const auto& [low, middle, high] = finding.change;
-  if (std::isinf(low) && std::isinf(high)) return low > 0 ? "more than 0" : "unknown";
+  if (std::isinf(low) && std::isinf(high)) {
+    return low > 0 ? "more than 0" : high < 0 ? "less than 0" : "unknown";
+  }
   if (std::isinf(high)) return percent_of(low) + " or more";
   if (std::isinf(low)) return percent_of(high) + " or less";
   return fmt::format("{} to {}", percent_of(low), percent_of(high));
@@ -63,7 +65,7 @@ class ShownPaths {
  public:
   explicit ShownPaths(const compare::Comparison& found) {
     for (const auto& finding : found.findings) note(finding.path, finding.provider);
-    for (const auto& passed : found.passed) note(passed.path, passed.provider);
+    for (const auto& skipped : found.skipped) note(skipped.path, skipped.provider);
   }
 
   [[nodiscard]] std::string operator()(const std::string& path, const std::string& provider) const {
@@ -165,8 +167,8 @@ void add_finding(JsonWriter& json, const compare::Finding& finding) {
 
 std::string diff_counts(const compare::Comparison& found) {
   auto text = fmt::format("{} compared, {} changed", found.findings.size(), found.changed());
-  if (found.passed.empty()) return text;
-  text += fmt::format(", {} could not be compared", found.passed.size());
+  if (found.skipped.empty()) return text;
+  text += fmt::format(", {} could not be compared", found.skipped.size());
   std::string_view separator = ": ";
   each_reason(found, [&](NotCompared reason, std::size_t count) {
     text += fmt::format("{}{} {}", separator, count, compare::phrase_of(reason));
@@ -189,14 +191,13 @@ std::string diff_as_text(const DiffSide& a, const DiffSide& b, const compare::Co
     if (finding.is_changed || all) table.add(cells_of(finding, paths, style.units));
   }
   if (all) {
-    for (const auto& passed : found.passed) {
-      table.add({"-", paths(passed.path, passed.provider), "", "",
-                 std::string(compare::phrase_of(passed.reason))});
+    for (const auto& skipped : found.skipped) {
+      table.add({"-", paths(skipped.path, skipped.provider), "", "",
+                 std::string(compare::phrase_of(skipped.reason))});
     }
   }
   std::string text = side_text("A", a, style.time) + side_text("B", b, style.time);
   if (!table.empty()) {
-    std::string rows;
     text += "\n";
     text += table.headings();
     text += table.take_rows() + "\n";
@@ -223,11 +224,11 @@ std::string diff_as_json(const DiffSide& a, const DiffSide& b, const compare::Co
   }
   json.end_array();
   if (all) {
-    json.key("passed").begin_array();
-    for (const auto& passed : found.passed) {
-      json.begin_object().key("path").text(passed.path);
-      if (!passed.provider.empty()) json.key("provider").text(passed.provider);
-      json.key("reason").text(compare::name_of(passed.reason)).end_object().line_break();
+    json.key("skipped").begin_array();
+    for (const auto& skipped : found.skipped) {
+      json.begin_object().key("path").text(skipped.path);
+      if (!skipped.provider.empty()) json.key("provider").text(skipped.provider);
+      json.key("reason").text(compare::name_of(skipped.reason)).end_object().line_break();
     }
     json.end_array();
   }

@@ -65,7 +65,7 @@ struct RowStyle {
   Percentiles percentiles;              // of distributions
   std::size_t columns = 0;              // cells in a line; 0: any number
   std::vector<double> buckets;          // pages: upper ends of the buckets of histograms
-  std::chrono::nanoseconds interval{};  // collectd: between samples
+  std::chrono::nanoseconds interval{};  // collectd: between samples; 0: as they lie
   std::string
       host;  // for collectd and logs of counter tools, if a row names no host; empty: this one
 };
@@ -89,6 +89,8 @@ class RowWriter {
   // In pieces, so that no sample is ever held as text.
   virtual void write(const Moment& moment, const TextSink& out) = 0;
   virtual std::string end() { return {}; }
+  // What of the rows has no place in the format, for people. Empty: nothing.
+  [[nodiscard]] virtual std::string left_out() const { return {}; }
 };
 
 [[nodiscard]] std::unique_ptr<RowWriter> make_row_writer(const RowStyle& style);

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/pdh_log/pdh_rows.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
@@ -202,14 +204,20 @@ class PdhWriter final : public RowWriter {
     ++records_;
     digits_.clear();
     values_.assign(count_, {});
+    std::size_t without_column = 0;
     Places places;
     moment.rows([&](const Value& row) {
       RowColumns* const columns = columns_of(row, places);
-      if (columns == nullptr) return true;
-      const auto column = columns->next(name_of(*row.counter), records_);
-      if (column) values_[*column] = value_of(row);
+      const auto column =
+          columns == nullptr ? std::nullopt : columns->next(name_of(*row.counter), records_);
+      if (column) {
+        values_[*column] = value_of(row);
+      } else {
+        ++without_column;
+      }
       return true;
     });
+    without_column_ = std::max(without_column_, without_column);
     std::string line;
     append_log_time(log_time_of(moment.sample.time.realtime_ns), line);
     for (const Digits& value : values_) {
@@ -217,6 +225,12 @@ class PdhWriter final : public RowWriter {
       if (line.size() >= kBytesAtOnce && !out(std::exchange(line, {}))) return;
     }
     out(line + kLogLineEnd);
+  }
+
+  [[nodiscard]] std::string left_out() const override {
+    if (without_column_ == 0) return {};
+    return fmt::format("{} came after the first sample, whose counters are the columns; try: {}",
+                       counted(without_column_, "counter"), "-f csv, or a later beginning");
   }
 
  private:
@@ -301,10 +315,11 @@ class PdhWriter final : public RowWriter {
   std::unordered_map<ColumnsKey, RowColumns, KeyHash, KeyEqual> columns_;
   TextPool texts_;  // of the keys
   bool is_open_ = false;
-  std::uint32_t count_ = 0;     // of columns
-  std::uint64_t records_ = 0;   // written
-  std::vector<Digits> values_;  // of the record, one a column
-  std::string digits_;          // of all of them
+  std::uint32_t count_ = 0;         // of columns
+  std::uint64_t records_ = 0;       // written
+  std::vector<Digits> values_;      // of the record, one a column
+  std::string digits_;              // of all of them
+  std::size_t without_column_ = 0;  // the most in one sample
 };
 
 }  // namespace

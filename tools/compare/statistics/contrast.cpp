@@ -12,9 +12,6 @@ namespace {
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
-// Lengths that differ by no more are equal ones: the last block is seldom full.
-bool are_equally_long(std::uint64_t a, std::uint64_t b) { return a == b; }
-
 }  // namespace
 
 double relative_change(double a, double b) {
@@ -44,8 +41,8 @@ std::variant<MeanContrast, NoContrast> MeanContrast::of(const BlockSums& a, cons
   contrast.b_ = b.mean();
   contrast.slack_a_ = slack_a * std::abs(contrast.a_);
   contrast.slack_b_ = slack_b * std::abs(contrast.b_);
-  contrast.spread_ = long_run_of(deviations_a, deviations_b,
-                                 are_equally_long(a.values_of_block(), b.values_of_block()));
+  contrast.spread_ =
+      long_run_of(deviations_a, deviations_b, a.values_of_block() == b.values_of_block());
   if (contrast.spread_.independent < kIndependentLeast) return NoContrast::kWanders;
   return contrast;
 }
@@ -89,7 +86,7 @@ std::variant<QuantileContrast, NoContrast> QuantileContrast::of(const BlockHisto
   contrast.a_ = *value_a;
   contrast.b_ = *value_b;
   contrast.spread_ = long_run_of(of_a.deviations(share), of_b.deviations(share),
-                                 are_equally_long(a.samples_of_block(), b.samples_of_block()));
+                                 a.samples_of_block() == b.samples_of_block());
   if (contrast.spread_.independent < kIndependentLeast) return NoContrast::kWanders;
   // There have to be values on both sides of the range, at less than any t that is asked for.
   constexpr double kTLeast = 3;

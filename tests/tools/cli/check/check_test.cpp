@@ -159,10 +159,10 @@ TEST_F(CliCheck, FindsLiveProvidersFreshAndNothingUnknown) {
   open_shop();
   auto outcome = check({"--stale", "10m"});
   EXPECT_EQ(outcome.code, kOk) << outcome.out;
-  EXPECT_EQ(outcome.out, "OK: 1 provider beat within 10m\n");
+  EXPECT_EQ(outcome.out, "OK: 1 provider with a heartbeat within 10m\n");
   outcome = check({"--stale", "1ns"});
   EXPECT_EQ(outcome.code, kCritical) << outcome.out;
-  EXPECT_TRUE(holds(outcome.out, "has not beaten for")) << outcome.out;
+  EXPECT_TRUE(holds(outcome.out, "has had no heartbeat for")) << outcome.out;
   outcome = check({"--stale", "10m", "--provider", "bakery"});
   EXPECT_EQ(outcome.code, kUnknown) << outcome.out;
 }

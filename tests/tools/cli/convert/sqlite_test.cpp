@@ -114,6 +114,17 @@ TEST_F(CliSqlite, KeepsWhatARowIsOfAndWhatItCouldNotSay) {
   EXPECT_EQ(ask("SELECT count(*), count(DISTINCT counterset || symbol) FROM counter"), "4 4\n");
 }
 
+TEST_F(CliSqlite, HasNoRatesOfADeadProvider) {
+  MadeShop made(1, 10);
+  for (std::uint64_t second = 1; second < 7; ++second) {
+    made.tick(second, second < 4 ? RowStatus::kFresh : RowStatus::kDead,
+              static_cast<std::int64_t>(10 * second));
+  }
+  made.write(file("made.mbr"));
+  ASSERT_EQ(convert({"orders/*"}).code, kExitDone);
+  EXPECT_EQ(ask("SELECT count(*), count(rate) FROM rate WHERE counter = 'balance'"), "5 2\n");
+}
+
 TEST_F(CliSqlite, KeepsDistributionsAndTexts) {
   serve_a_hundred();
   soup_.recorder(Dish::kLatency).record(0.25);

@@ -49,6 +49,26 @@ TEST_F(CliDiff, ShowsWhatChangedWithItsRange) {
   EXPECT_TRUE(has(outcome.out, "4 compared, 2 changed\n")) << outcome.out;
 }
 
+TEST_F(CliDiff, SaysThatANumberFellBelowZeroFromAMeanOfZero) {
+  const auto made_with = [&](const std::string& name, std::int64_t level, std::uint64_t begin_s) {
+    Counterset set = test::two_counters();
+    set.counters[1].form = ValueForm::kSigned;
+    DiffRecording recording(begin_s, set);
+    for (int second = 0; second < 60; ++second) {
+      recording.each_row([&](std::span<std::uint64_t> words) {
+        words[1] = static_cast<std::uint64_t>(level + (second % 2 == 0 ? 1 : -1));
+      });
+      recording.write();
+    }
+    recording.save(file(name));
+    return file(name);
+  };
+  const auto outcome = diff(
+      {made_with("a", 0, kDiffBegin), made_with("b", -50, kDiffBegin + 100), "queues/*/depth"});
+  EXPECT_EQ(outcome.code, kExitNo) << outcome.err;
+  EXPECT_TRUE(has(outcome.out, "less than 0")) << outcome.out;
+}
+
 TEST_F(CliDiff, ShowsAllIfAsked) {
   const auto outcome = diff({made("a", 1000), made("b", 1300, kDiffBegin + 100), "--all"});
   EXPECT_TRUE(has(outcome.out, "queues/eu/depth")) << outcome.out;

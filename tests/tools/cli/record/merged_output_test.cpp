@@ -170,7 +170,7 @@ TEST_F(MergedOutput, ChecksTheRowsOfEachHost) {
 
 TEST_F(MergedOutput, CountsTheProvidersOfEachHost) {
   const auto outcome = of_both({"check", "--stale", "1m"});
-  EXPECT_EQ(outcome.out, "OK: 2 providers beat within 1m\n");
+  EXPECT_EQ(outcome.out, "OK: 2 providers with a heartbeat within 1m\n");
 }
 
 TEST_F(MergedOutput, OfARecordingOfOneHostNamesItWhereAFormatHasAMachine) {

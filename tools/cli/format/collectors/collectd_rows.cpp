@@ -29,9 +29,12 @@ class CollectdWriter final : public RowWriter {
 
   void write(const Moment& moment, const TextSink& out) override {
     const std::uint64_t milliseconds = moment.sample.time.realtime_ns / 1'000'000;
-    const std::string before_value = fmt::format(
-        "\" interval={:.3f} {}.{:03}:", std::chrono::duration<double>(style_.interval).count(),
-        milliseconds / 1000, milliseconds % 1000);
+    const double interval_s = style_.interval == std::chrono::nanoseconds::zero()
+                                  ? moment.interval_s
+                                  : std::chrono::duration<double>(style_.interval).count();
+    std::string before_value = "\"";
+    if (interval_s > 0) before_value += fmt::format(" interval={:.3f}", interval_s);
+    before_value += fmt::format(" {}.{:03}:", milliseconds / 1000, milliseconds % 1000);
     SharedTexts<std::string, CounterTexts> texts;
     std::string lines;
     moment.rows([&](const Value& value) {

@@ -54,10 +54,10 @@ struct EnvelopeRequest {
   // recorded between two moments.
   std::vector<double> percentiles = {};
   bool cap_percent = true;  // CookOptions::cap_percent
-  // Up to so long from its moment, a value may count for another bucket. Chunks whose summaries
-  // have parts of at most this length (summary.hpp) are not decoded then: least and greatest values
-  // are those of all values, rounded outward by one part in 32,768, and `count` and `last` are
-  // close. Only for paths without wildcards that name a counter, with cap_percent off.
+  // How far from its moment the bucket may lie in which a value counts. Chunks whose summaries have
+  // parts of at most this length (summary.hpp) are not decoded then: least and greatest values are
+  // those of all values, rounded outward by one part in 32,768, and `count` and `last` are close.
+  // Only for paths without wildcards that name a counter, with cap_percent off.
   std::uint64_t blur_ns = 0;
   std::size_t bytes_max = std::size_t{1} << 30U;  // limit for the buckets of each thread
   unsigned threads = 1;  // at most; a recording whose clock was set back takes one

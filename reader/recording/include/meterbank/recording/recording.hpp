@@ -12,9 +12,9 @@
 //   }
 //
 // Thread safety  One thread at a time per object; different objects are independent.
-// Errors         open(): the path, or what is there is not a recording. Damage within one is not an
-//                error: what is whole is shown, and damages() says what is not. Functions may throw
-//                std::bad_alloc.
+// Errors         open() fails if the path cannot be read or has no recording. Damage within one is
+//                not an error: whole parts are shown, and damages() lists the others. Functions may
+//                throw std::bad_alloc.
 // Progress       Reads files and waits for nothing else. What a file says cannot make a function
 //                read beyond it or go on without end.
 // Cost           open() reads the head and the index of each file; of a file that was not ended it
@@ -47,12 +47,14 @@ struct RecordingFile {
   std::uint64_t unfinished = 0;  // bytes behind the last whole frame, of one that was not ended
 };
 
-// When the last chunk of the files begins that begins by this time (CLOCK_REALTIME); the time
-// itself if there is none. Its first moment has all rates, but for chunks of merged recordings.
+// Returns when the last chunk that begins at or before this time (CLOCK_REALTIME) begins, or the
+// time itself if there is none. All rates are due at the first moment of a chunk, except in merged
+// recordings.
 [[nodiscard]] std::uint64_t chunk_before(std::span<const RecordingFile> files,
                                          std::uint64_t realtime_ns) noexcept;
 
-// Of what a query selects. Sets that no rate of the recorder selects do not count.
+// How much of what a query selects was sampled at one moment. Sets that no rate of the recorder
+// selects do not count.
 enum class Coverage : std::uint8_t { kNone, kSome, kAll };
 
 // A place where a recording is not what was written, or was not written.
@@ -66,10 +68,12 @@ struct Damage {
 class Recording {
  public:
   // A file, or a directory of files. The options mean what they mean live; a directory among them
-  // means nothing. Errors: kNotFound, kDenied, kCorrupt, kNewerLayout, kSystem, kNoSpace.
+  // means nothing. Errors: kNotFound, kDenied, kCorrupt, kNewerLayout, kSystem, kNoSpace, and
+  // kInvalidArgument if the path is neither a regular file nor a directory.
   static Result<Recording> open(const std::string& path, CatalogOptions options = {});
   // The same for files whose heads and indexes the caller knows, oldest first. Opens the files and
-  // reads nothing yet. Precondition: `files` is not empty.
+  // reads nothing yet. Precondition: `files` is not empty. Errors: those of opening a file;
+  // kNotFound if one was removed.
   static Result<Recording> open(std::vector<RecordingFile> files, CatalogOptions options = {});
   Recording(Recording&&) noexcept;
   Recording& operator=(Recording&&) noexcept;
@@ -80,8 +84,8 @@ class Recording {
   [[nodiscard]] Timestamp first() const noexcept;
   [[nodiscard]] Timestamp last() const noexcept;
 
-  // From now on moments have their providers, sets and instances and no values: rows are kBusy.
-  // Values are most of what there is to decode. Precondition: no moment was shown yet.
+  // Skips values, which are most of the cost of decoding: moments then have their providers, sets
+  // and instances, and all rows are kBusy. Precondition: no moment was shown yet.
   void leave_values_out() noexcept;
   // Shows the last moment at or before this time (CLOCK_REALTIME), of several the last in the
   // recording. False: there is none, and nothing has changed.
@@ -105,7 +109,7 @@ class Recording {
   [[nodiscard]] Catalog& catalog() noexcept;
   [[nodiscard]] const Catalog& catalog() const noexcept;
 
-  // What was found by now, at most 1,000 of them; gaps that a recorder counted among them not.
+  // The damage found so far, at most 1,000 places. Gaps that the recorder noted are not damage.
   [[nodiscard]] std::span<const Damage> damages() const noexcept;
   [[nodiscard]] std::span<const Gap> gaps() const noexcept;  // that were passed
   [[nodiscard]] std::span<const Mark> marks() const noexcept;
