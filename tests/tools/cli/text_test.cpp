@@ -97,6 +97,17 @@ TEST(Moments, TellTheHoursApartThatAClockShowsTwice) {
   }
 }
 
+TEST(Moments, AreTheLastOfTheirTimeOfDayAlsoInAnHourThatOccursTwice) {
+  const ScopedTimeZone berlin("Europe/Berlin");
+  constexpr std::uint64_t kMinute = kHour / 60, kAgain = kBeforeChange + kHour;
+  EXPECT_EQ(parse_moment("02:10", kAgain), kAgain);
+  EXPECT_EQ(parse_moment("02:10", kAgain - 1), kBeforeChange);
+  EXPECT_EQ(parse_moment("02:05", kAgain), kAgain - 5 * kMinute);
+  EXPECT_EQ(parse_moment("02:15", kAgain), kBeforeChange + 5 * kMinute);
+  EXPECT_EQ(parse_moment("02:10", kAgain + 20 * kHour), kAgain);
+  EXPECT_EQ(parse_moment("02:10", kAgain + 23 * kHour), kAgain);  // of the day before
+}
+
 TEST(Moments, AreNotOfDaysThatDoNotExist) {
   for (const char* const text : {"2026-02-30T00:00", "2026-11-31 16:57", "2026-02-29", "2026-00-01",
                                  "2026-13-01", "2026-02-30T00:00Z", "2026-01-00"}) {

@@ -91,11 +91,12 @@ std::tm local_day_of(std::uint64_t realtime_ns) noexcept {
 }
 
 // On the day of `day`, which is put in order where it is the day before the first of a month.
-std::uint64_t local_moment(std::tm day, const TimeOfDay& time) noexcept {
+// `is_dst`: of an hour that occurs twice, 1 is the first and 0 the second; -1: the system's choice.
+std::uint64_t local_moment(std::tm day, const TimeOfDay& time, int is_dst = -1) noexcept {
   day.tm_hour = time.hour;
   day.tm_min = time.minute;
   day.tm_sec = time.second;
-  day.tm_isdst = -1;
+  day.tm_isdst = is_dst;
   return static_cast<std::uint64_t>(std::mktime(&day)) * kSecond + time.fraction_ns;
 }
 
@@ -105,16 +106,32 @@ std::optional<std::uint64_t> read_day_and_time(Pieces& pieces, std::tm day) {
   return local_moment(day, *time);
 }
 
+// The last moment of the day with this time of day that is not after the reference: an hour that
+// occurs twice has two, and the system chooses one that is not there at all.
+std::optional<std::uint64_t> last_on(const std::tm& day, const TimeOfDay& time,
+                                     std::uint64_t reference_ns) noexcept {
+  bool is_there = false;
+  for (const int is_dst : {0, 1}) {
+    const std::uint64_t moment = local_moment(day, time, is_dst);
+    const std::tm shown = local_day_of(moment);
+    if (shown.tm_hour != time.hour || shown.tm_min != time.minute || shown.tm_isdst != is_dst) {
+      continue;
+    }
+    is_there = true;
+    if (moment <= reference_ns) return moment;
+  }
+  const std::uint64_t moment = local_moment(day, time);
+  return !is_there && moment <= reference_ns ? std::optional(moment) : std::nullopt;
+}
+
 std::optional<std::uint64_t> read_time_alone(std::string_view word, std::uint64_t reference_ns) {
   Pieces pieces(word);
+  const auto time = read_time_of_day(pieces);
+  if (!time || !pieces.rest().empty()) return std::nullopt;
   std::tm day = local_day_of(reference_ns);
-  auto moment = read_day_and_time(pieces, day);
-  if (moment && *moment > reference_ns) {
-    day.tm_mday -= 1;
-    Pieces again(word);
-    moment = read_day_and_time(again, day);
-  }
-  return moment;
+  if (const auto moment = last_on(day, *time, reference_ns)) return moment;
+  day.tm_mday -= 1;
+  return last_on(day, *time, reference_ns);
 }
 
 std::optional<std::uint64_t> read_yesterday(std::string_view word, std::uint64_t reference_ns) {
