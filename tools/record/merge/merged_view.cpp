@@ -63,25 +63,6 @@ ReplayedProvider facts_of(const ProviderView& view, std::uint64_t segment,
   return facts;
 }
 
-// The rows themselves before a total of them, and each registration once.
-std::vector<std::pair<std::size_t, std::size_t>> shown_once(
-    const std::vector<SelectedSet>& selected) {
-  std::vector<std::pair<std::size_t, std::size_t>> all;  // index, first row
-  std::size_t row = 0;
-  for (std::size_t index = 0; index < selected.size(); ++index) {
-    all.emplace_back(index, row);
-    row += selected[index].instances();
-  }
-  std::stable_partition(all.begin(), all.end(),
-                        [&](const auto& one) { return !selected[one.first].is_total(); });
-  std::set<std::tuple<const ProviderView*, const RegisteredSet*>> known;
-  std::erase_if(all, [&](const auto& one) {
-    const SelectedSet& set = selected[one.first];
-    return !known.emplace(&set.provider(), &set.registered()).second;
-  });
-  return all;
-}
-
 }  // namespace
 
 MergedView::MergedView() : replay_(view_options()) {
@@ -310,8 +291,8 @@ void MergedView::plan_copies(const MergedPart& part, PartState& state) {
   state.copies.clear();
   state.epoch = epoch_;
   const auto selected = state.query->selected();
-  for (const auto& [index, first_row] : shown_once(selected)) {
-    const SelectedSet& one = selected[index];
+  for (const auto& [shown, first_row] : recording::shown_once(selected)) {
+    const SelectedSet& one = *shown;
     const auto rate = part.recording->rate_of(one.provider(), one.registered());
     if (!rate || *rate >= part.sources.size()) continue;
     const auto provider =

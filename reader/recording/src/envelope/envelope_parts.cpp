@@ -44,12 +44,6 @@ const std::string& word_of(const std::string& symbol, const std::string& name) {
   return symbol.empty() ? name : symbol;
 }
 
-// Percentiles are kept in thousandths of a per cent.
-bool is_summary_percentile(double asked, double kept) noexcept {
-  constexpr double kThousandths = 1000;
-  return std::llround(asked * kThousandths) == std::llround(kept * kThousandths);
-}
-
 // The last values of a dead provider are not values of later moments.
 bool counts(RowStatus status) noexcept {
   return holds_values(status) && status != RowStatus::kDead;

@@ -2,7 +2,6 @@
 #include "summary_plan.hpp"
 
 #include <algorithm>
-#include <cmath>
 #include <map>
 #include <utility>
 
@@ -30,7 +29,7 @@ bool names_one_counter(const std::string& pattern) {
 
 bool is_kept(double percentile) {
   return std::any_of(kSummaryPercentiles.begin(), kSummaryPercentiles.end(),
-                     [percentile](double kept) { return std::abs(percentile - kept) < 0.0005; });
+                     [percentile](double kept) { return is_summary_percentile(percentile, kept); });
 }
 
 std::uint64_t part_ns(const ChunkRun& run) noexcept {

@@ -276,6 +276,10 @@ bool has_values(const std::array<EnvelopeBucket, kSummaryParts>& parts) {
 
 }  // namespace
 
+bool is_summary_percentile(double asked, double kept) noexcept {
+  return std::llround(asked * kThousandths) == std::llround(kept * kThousandths);
+}
+
 const std::string& counter_word(const CounterView& counter) noexcept {
   return counter.symbol.empty() ? counter.name : counter.symbol;
 }

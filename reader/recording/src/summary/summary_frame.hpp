@@ -42,6 +42,10 @@ struct SummarySeries {
 // The name of a counter in a series: its symbol, or its name without one.
 [[nodiscard]] const std::string& counter_word(const CounterView& counter) noexcept;
 
+// Whether a percentile that is asked for is that one of a summary. They are kept in thousandths of
+// a per cent.
+[[nodiscard]] bool is_summary_percentile(double asked, double kept) noexcept;
+
 // Precondition: each series has kSummaryParts buckets. Sorts the series.
 void append_summary_frame(SummaryHead head, std::vector<EnvelopeSeries>& series, std::string& out);
 

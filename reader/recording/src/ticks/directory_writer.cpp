@@ -58,34 +58,24 @@ WrittenRow row_of(const InstanceView& instance, std::size_t words) {
           .history = RowHistory(words)};
 }
 
-// Which of the selections shows the rows of its registration: the rows themselves before a total of
-// them, and each registration once.
-std::vector<std::size_t> without_repeats(std::span<const SelectedSet> selected) {
-  std::vector<std::size_t> order(selected.size());
-  for (std::size_t index = 0; index < order.size(); ++index) order[index] = index;
-  std::stable_partition(order.begin(), order.end(),
-                        [&](std::size_t index) { return !selected[index].is_total(); });
-  std::set<std::tuple<const ProviderView*, const RegisteredSet*>> known;
-  std::erase_if(order, [&](std::size_t index) {
-    const SelectedSet& one = selected[index];
-    return !known.emplace(&one.provider(), &one.registered()).second;
-  });
-  return order;
-}
+}  // namespace
 
-// Number of the first row of each in a sample.
-std::vector<std::size_t> first_rows_of(std::span<const SelectedSet> selected) {
-  std::vector<std::size_t> first_rows;
-  first_rows.reserve(selected.size());
+std::vector<ShownSet> shown_once(std::span<const SelectedSet> selected) {
+  std::vector<ShownSet> shown;
+  shown.reserve(selected.size());
   std::size_t row = 0;
   for (const SelectedSet& one : selected) {
-    first_rows.push_back(row);
+    shown.push_back({&one, row});
     row += one.instances();
   }
-  return first_rows;
+  std::stable_partition(shown.begin(), shown.end(),
+                        [](const ShownSet& one) { return !one.selected->is_total(); });
+  std::set<std::tuple<const ProviderView*, const RegisteredSet*>> known;
+  std::erase_if(shown, [&](const ShownSet& one) {
+    return !known.emplace(&one.selected->provider(), &one.selected->registered()).second;
+  });
+  return shown;
 }
-
-}  // namespace
 
 SchemaNumbers::SchemaNumbers() : known_(std::make_unique<Known>()) {}
 SchemaNumbers::SchemaNumbers(SchemaNumbers&&) noexcept = default;
@@ -154,15 +144,13 @@ std::vector<DirectoryWriter::Found> DirectoryWriter::find_sets(const TickInput& 
   std::map<SetKey, Found> with_rows;
   std::vector<Found> answered;
   for (std::uint32_t rate = 0; rate < selections.size(); ++rate) {
-    const auto& selected = selections[rate];
-    const auto first_rows = first_rows_of(selected);
-    for (const std::size_t index : without_repeats(selected)) {
-      const SelectedSet& one = selected[index];
+    for (const auto& [selected, first_row] : shown_once(selections[rate])) {
+      const SelectedSet& one = *selected;
       const std::uint32_t assigned = input.assigned != nullptr
                                          ? input.assigned->rate_of(one.provider(), one.registered())
                                          : rate;
       if (assigned == AssignedRates::kNone) continue;
-      const Found found{&one.provider(), &one.registered(), &one, assigned, first_rows[index], 0};
+      const Found found{&one.provider(), &one.registered(), &one, assigned, first_row, 0};
       const auto [known, is_new] =
           with_rows.emplace(key_of(*found.provider, *found.registered), found);
       if (is_new && one.is_on_demand()) answered.push_back(found);

@@ -31,6 +31,7 @@
 #include <memory>
 #include <span>
 #include <string>
+#include <vector>
 
 #include "meterbank/reader/catalog.hpp"
 #include "meterbank/reader/query.hpp"
@@ -53,6 +54,14 @@ class SchemaNumbers {
   struct Known;
   std::unique_ptr<Known> known_;
 };
+
+// Which of a query's selections show rows of their own: the rows themselves before a total of them,
+// and each registration once.
+struct ShownSet {
+  const SelectedSet* selected = nullptr;
+  std::size_t first_row = 0;  // in a sample of the query
+};
+[[nodiscard]] std::vector<ShownSet> shown_once(std::span<const SelectedSet> selected);
 
 struct RateInput {
   const Query* query = nullptr;    // updated with the catalog
