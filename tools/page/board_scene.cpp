@@ -44,7 +44,9 @@ Shown BoardScene::picture(const view::Place& place, const view::Window& window) 
     shown.later_ns = static_cast<std::int64_t>(second_->selection.log->first().realtime_ns -
                                                first_.selection.log->first().realtime_ns);
     shown.over = second_picture(place, window);
-    shown.picture.is_unfinished = shown.picture.is_unfinished || shown.over->is_unfinished;
+    if (shown.over) {
+      shown.picture.is_unfinished = shown.picture.is_unfinished || shown.over->is_unfinished;
+    }
   }
   return shown;
 }
@@ -59,12 +61,20 @@ void BoardScene::read_noted_plots(const std::stop_token& stop) {
   if (second_) second_->board.read_noted_plots(stop);
 }
 
-// The moment that is as far behind the beginning as the one of the first recording.
-view::Picture BoardScene::second_picture(const view::Place& place, const view::Window& window) {
+// The span that is as far behind the beginning as the one of the first recording. Nothing: the
+// second one had ended before.
+std::optional<view::Picture> BoardScene::second_picture(const view::Place& place,
+                                                        const view::Window& window) {
   view::Place other = place;
   const auto begin = first_.selection.log->first().realtime_ns;
   const auto at = place.at_ns.value_or(first_.selection.log->last().realtime_ns);
+  const auto last = second_->selection.log->last().realtime_ns;
   other.at_ns = second_->selection.log->first().realtime_ns + (at > begin ? at - begin : 0);
+  if (*other.at_ns > last) {
+    other.span -= std::chrono::nanoseconds(*other.at_ns - last);
+    other.at_ns = last;
+    if (other.span <= std::chrono::nanoseconds::zero()) return std::nullopt;
+  }
   // Without one of that name, rows of any provider are compared.
   if (!second_->board.finds_provider(other.provider)) other.provider.clear();
   return second_->board.picture(other, window);

@@ -46,7 +46,8 @@ class BoardScene final : public Scene {
     view::Board board;
   };
   BoardScene(cli::Selection first, std::optional<cli::Selection> second);
-  [[nodiscard]] view::Picture second_picture(const view::Place& place, const view::Window& window);
+  [[nodiscard]] std::optional<view::Picture> second_picture(const view::Place& place,
+                                                            const view::Window& window);
 
   Part first_;
   std::optional<Part> second_;

@@ -88,8 +88,8 @@ class PageInBrowser(unittest.TestCase):
                                     stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
         cls.logs = [os.path.join(cls.folder.name, name) for name in ("one.mbr", "two.mbr")]
         time.sleep(1)
-        for log in cls.logs:
-            subprocess.run([CLI, "record", "--dir", cls.dir, "-o", log, "-i", "100ms", "--for", "3s",
+        for log, duration in zip(cls.logs, ("3s", "1500ms")):
+            subprocess.run([CLI, "record", "--dir", cls.dir, "-o", log, "-i", "100ms", "--for", duration,
                             "demo_orders/*/*"], check=True, capture_output=True)
         cls.browser = Chromium()
 
@@ -339,6 +339,11 @@ class PageInBrowser(unittest.TestCase):
             browser.until("location.search.includes('at=')")
             browser.wait(0.5)
             browser.until(overlaid)
+            # The second one had ended before the last second of the first.
+            for span, has_second in (("1", False), ("2", True)):
+                browser.go(served.address(INSTANCE + f"accepted&span={span}"))
+                browser.until("document.querySelector('.legend')?.textContent.match(/\\d/)")
+                self.assertEqual("(second)" in self.text(".legend"), has_second, span)
             self.is_quiet(served.base)
 
     def drag_over_plot(self, begin, end):
@@ -405,6 +410,11 @@ class PageInBrowser(unittest.TestCase):
         self.browser.run("place.set('base-units', '1')")
         for value, unit, text in [(123459, "ms", "123.459 s"), (1536, "KiBy", "1572864 By"), (.25, "1", "0.25")]:
             self.assertEqual(self.browser.run(f"quantity({value}, {unit!r})"), text)
+        for high, unit, label in [(1.2e6, "By/s", "1000000 By/s"), (200, "{order}/s", "200 {order}/s"), (8000, "s", "8000 s"),
+                                  (2.04, "ms", "0.002 s"), (.5, "1", "0.4")]:
+            labels = self.browser.run(f"roundTicks(0, {high}, {high / 4}, {unit!r}).map(([, label]) => label)")
+            self.assertIn(label, labels)
+            self.assertEqual(len(set(labels)), len(labels), labels)
         self.browser.run("place.delete('base-units')")
         self.assertEqual(self.browser.run("roundTicks(0, 1.2e6, 4e5, 'By').map(([, label]) => label)"),
                          ["0 B", "0.5 MiB", "1.0 MiB"])

@@ -4,7 +4,7 @@ let marks = [];      // moments, in milliseconds
 let pointed = null;  // the moment below the pointer, or null
 
 const kChartHeight = 220, kSmallChartHeight = 110;
-// Room for labels beside the curves.
+// Room for labels beside the curves; on the left at least so much.
 const kLeft = 74, kRight = 25, kTop = 14, kBottom = 32;
 
 // Of a step without a value a height is not a number.
@@ -223,27 +223,38 @@ function layPlot(pixels, plot, scale, moments, ticks) {
   for (const [time, look] of rules) if (time >= scale.from && time <= scale.to) layRule(xOf(time), inkOf(look), true);
 }
 
+// As long as the longest label. Most pictures have the labels of the one before.
+function leftOf(card, pen, labels, least) {
+  const words = labels.join();
+  if (card.words !== words) {
+    card.words = words;
+    card.room = Math.max(least, ...labels.map(label => Math.ceil(pen.measureText(label).width) + 13));
+  }
+  return card.room;
+}
+
 function drawPlot(chart, plot, width) {
-  const {canvas, over, height} = chart, wide = width - kLeft - kRight, tall = height - kTop - kBottom, scale = scaleOf(plot);
-  const ratio = devicePixelRatio, moments = plot.times.length ? momentsOf(scale, wide) : [], ticks = ticksOf(scale, tall, plot.unit);
-  if (chart.width !== width) {
-    chart.width = width;
+  const {canvas, over, height} = chart, tall = height - kTop - kBottom, scale = scaleOf(plot), ticks = ticksOf(scale, tall, plot.unit);
+  const {pen} = drawing(canvas, width, height), left = leftOf(chart, pen, ticks.map(([, label]) => label), kLeft), wide = width - left - kRight;
+  const ratio = devicePixelRatio, moments = plot.times.length ? momentsOf(scale, wide) : [];
+  if (chart.width !== width || chart.left !== left) {
+    Object.assign(chart, {width, left});
     canvas.style.width = `${width}px`;
+    over.style.left = `${left + 6}px`;
     over.style.width = `${wide}px`;
   }
-  const {pen} = drawing(canvas, width, height);
   chart.scale = scale;
   chart.pixels = pixelsOf(Math.round(wide * ratio), Math.round(tall * ratio), chart.pixels);
   layPlot(chart.pixels, plot, scale, moments, ticks);
-  pen.putImageData(chart.pixels.image, Math.round(kLeft * ratio), Math.round(kTop * ratio));
+  pen.putImageData(chart.pixels.image, Math.round(left * ratio), Math.round(kTop * ratio));
   pen.fillStyle = colour('--soft');
   pen.textAlign = 'right';
   pen.textBaseline = 'middle';
-  for (const [value, label] of ticks) pen.fillText(label, kLeft - 9, kTop + tall * (1 - scale.part(value)));
+  for (const [value, label] of ticks) pen.fillText(label, left - 9, kTop + tall * (1 - scale.part(value)));
   pen.textAlign = 'center';
   pen.textBaseline = 'top';
   for (const [time, text] of moments) {
-    const x = kLeft + wide * (time - scale.from) / (scale.to - scale.from);
+    const x = left + wide * (time - scale.from) / (scale.to - scale.from);
     pen.fillText(text, x < width - 40 ? x : Math.min(x, width - pen.measureText(text).width / 2), height - kBottom + 9);
   }
 }

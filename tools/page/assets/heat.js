@@ -66,21 +66,24 @@ function drawHeat(heat, ...size) {
   setText(heatCard.title, heat.title);
   const {pen, width, height} = drawing(heatCard.canvas, ...size);
   const [low, high] = usedRows(heat), count = heat.times.length;
-  const wide = width - kHeatLeft - 12, tall = height - kHeatBottom - 6;
-  if (!count || high <= low || wide < 20) return;
+  const tall = height - kHeatBottom - 6;
+  if (!count || high <= low) return;
+  const every = Math.max(1, Math.ceil((high - low) / (tall / 26))), edges = [];
+  for (let edge = low; edge <= high; edge += every) edges.push([edge, shortQuantity(heat.edges[edge], heat.unit)]);
+  const left = leftOf(heatCard, pen, edges.map(([, label]) => label), kHeatLeft), wide = width - left - 12;
+  if (wide < 20) return;
   const begin = heat.times[0];
   const step = count > 1 ? (heat.times[count - 1] - begin) / (count - 1) : 1;
-  const x = at => kHeatLeft + at * wide / count;
+  const x = at => left + at * wide / count;
   const y = row => 6 + tall - (row - low) * tall / (high - low);
   const ratio = devicePixelRatio;
   heatCard.pixels = pixelsOf(Math.round(wide * ratio), Math.round(tall * ratio), heatCard.pixels);
   layHeat(heatCard.pixels, heat, low, high);
-  pen.putImageData(heatCard.pixels.image, Math.round(kHeatLeft * ratio), Math.round(6 * ratio));
+  pen.putImageData(heatCard.pixels.image, Math.round(left * ratio), Math.round(6 * ratio));
   pen.fillStyle = colour('--soft');
   pen.textBaseline = 'middle';
   pen.textAlign = 'right';
-  const every = Math.max(1, Math.ceil((high - low) / (tall / 26)));
-  for (let edge = low; edge <= high; edge += every) pen.fillText(shortQuantity(heat.edges[edge], heat.unit), kHeatLeft - 6, Math.min(height - kHeatBottom, Math.max(8, y(edge))));
+  for (const [edge, label] of edges) pen.fillText(label, left - 6, Math.min(height - kHeatBottom, Math.max(8, y(edge))));
   pen.textAlign = 'center';
   pen.textBaseline = 'alphabetic';
   const labels = Math.max(2, Math.floor(wide / 110));
@@ -89,7 +92,7 @@ function drawHeat(heat, ...size) {
     if (at < count) pen.fillText(clock(heat.times[at]).slice(-8), x(at + .5), height - 6);
   }
   heatCard.at = (px, py) => {
-    const at = Math.floor((px - kHeatLeft) / wide * count), row = Math.floor(low + (6 + tall - py) / tall * (high - low));
+    const at = Math.floor((px - left) / wide * count), row = Math.floor(low + (6 + tall - py) / tall * (high - low));
     if (at < 0 || at >= count || row < low || row >= high) return null;
     const value = heat.counts[at][row] || 0;
     return {time: heat.times[at], text: `${clock(heat.times[at], true)}: ${quantity(value, '')} from ${quantity(heat.edges[row], heat.unit)} to ${quantity(heat.edges[row + 1], heat.unit)}`};

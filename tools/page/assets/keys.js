@@ -157,7 +157,7 @@ function showKeys() {
 }
 
 function askTime() {
-  const field = element('input', {type: 'datetime-local', step: '0.001', 'aria-label': 'Time'});
+  const field = element('input', {type: 'datetime-local', step: '0.001', min: '1970-01-02T00:00', max: '9999-12-31T23:59', required: '', 'aria-label': 'Time'});
   if (picture) {
     const local = new Date(picture.time - new Date(picture.time).getTimezoneOffset() * 6e4);
     field.value = local.toISOString().slice(0, 23);

@@ -59,9 +59,9 @@ const shortQuantity = (value, text) => quantity(value, text || '1');
 
 // At least `least` apart, in numbers that are round in the unit as it is printed.
 function stepOf(least, top, unit) {
-  const base = inBase(least, unit), long = unit.isTime && inBase(top, unit) >= 60 && base >= .5;
+  const base = inBase(least, unit), isBase = place.has('base-units'), long = unit.isTime && !isBase && inBase(top, unit) >= 60 && base >= .5;
   if (long) return (kTimeSteps.find(step => step >= 1e3 * base) / 1e3 || base) / inBase(1, unit);
-  if (unit.isBinary && base >= 1) return 2 ** Math.ceil(Math.log2(base)) / inBase(1, unit);
+  if (unit.isBinary && base >= 1 && !isBase) return 2 ** Math.ceil(Math.log2(base)) / inBase(1, unit);
   const size = 10 ** Math.floor(Math.log10(base));
   return [1, 2, 2.5, 5, 10].find(factor => factor * size > base * .999) * size / inBase(1, unit);
 }
@@ -74,24 +74,24 @@ function roundTicks(bottom, top, least, text) {
   return ticks.map((tick, at) => [tick, labels[at]]);
 }
 
-// All labels have one prefix, and as many digits as tell them apart.
+// All labels have one prefix, and as many digits as tell them apart; in base units none has one.
 function labelsOf(ticks, step, text) {
-  const unit = unitOf(text), most = inBase(Math.max(...ticks.map(Math.abs)), unit), apart = inBase(step, unit);
-  if (unit.isTime && most >= 60) {
+  const unit = unitOf(text), most = inBase(Math.max(...ticks.map(Math.abs)), unit), apart = inBase(step, unit), isBase = place.has('base-units');
+  if (unit.isTime && most >= 60 && !isBase) {
     const words = ticks.map(tick => durationOf(inBase(tick, unit)));
     if (new Set(words).size === words.length) return words;
   }
-  const prefixes = text === '%' ? [] : unit.isTime ? kSmallTimes : unit.isBinary ? kBinary : kDecimal;
-  const [size, prefix] = prefixes.find(([size]) => most >= .9995 * size) || (unit.isTime ? kSmallTimes[3] : [1, '']);
-  const part = apart / size;
+  const prefixes = text === '%' || isBase ? [] : unit.isTime ? kSmallTimes : unit.isBinary ? kBinary : kDecimal;
+  const [size, prefix] = prefixes.find(([size]) => most >= .9995 * size) || (unit.isTime && !isBase ? kSmallTimes[3] : [1, '']);
+  const part = apart / size, symbol = !isBase ? unit.symbol : unit.whole === '1' ? '' : unit.whole;
   let digits = 0;
   while (digits < 9 && Math.abs(part * 10 ** digits - Math.round(part * 10 ** digits)) > 1e-6 * part * 10 ** digits) ++digits;
   // There is room for so many digits. With more, labels tell how far they are above the first.
-  if (digits > 5) return ticks.map((tick, at) => at ? '+' + quantity(tick - ticks[0], text) : shortQuantity(tick, text));
+  if (digits > 5 && !isBase) return ticks.map((tick, at) => at ? '+' + quantity(tick - ticks[0], text) : shortQuantity(tick, text));
   return ticks.map(tick => {
     if (!tick) return shortQuantity(0, text);
     const number = inBase(tick, unit) / size;
-    const word = Math.abs(number) >= 1e7 ? number.toExponential(2) : number.toFixed(digits);
-    return `${word} ${prefix}${unit.symbol}`.trim();
+    const word = Math.abs(number) >= 1e7 && !isBase ? number.toExponential(2) : number.toFixed(digits);
+    return `${word} ${prefix}${symbol}`.trim();
   });
 }
