@@ -122,6 +122,44 @@ TEST(ValueScale, HasRoundEndsAroundAllValues) {
   EXPECT_NEAR(logarithmic.position(10), 0.5, 1e-9);
 }
 
+TEST(ValueScale, IsAboutALineThatDoesNotMove) {
+  for (const double value : {0.00204, 7.0, 0.0, -3.0, 1.7e308, -1.7e308}) {
+    view::Plot plot;
+    plot.curves = {{"a", {value, value}, {value, value}}};
+    const ValueScale scale(plot);
+    EXPECT_LE(scale.bottom(), value);
+    EXPECT_GE(scale.top(), value);
+    EXPECT_TRUE(std::isfinite(scale.bottom()) && std::isfinite(scale.top())) << value;
+    if (value != 0) {
+      EXPECT_LE(scale.top() / 2 - scale.bottom() / 2, std::fabs(value)) << value;
+    }
+    EXPECT_TRUE(std::isfinite(scale.position(value))) << value;
+  }
+}
+
+TEST(ValueScale, HasPlacesForAllNumbers) {
+  view::Plot plot;
+  plot.curves = {{"a", {-1.7e308}, {1.7e308}}};
+  const ValueScale scale(plot);
+  EXPECT_NEAR(scale.position(0), 0.5, 0.1);
+  EXPECT_TRUE(std::isfinite(scale.value_at(0.5)));
+}
+
+TEST(Plots, NameEachCurveAsLongAsThereIsRoomForAll) {
+  auto picture = instance_of_shop();
+  auto& plot = picture.plots[0];
+  plot.title = "latency";
+  const std::vector<double> values(plot.times_ns.size(), 0.000'038'7);
+  plot.curves.clear();
+  for (const char* name : {"latency.p50", "latency.p99", "latency.p99.9"}) {
+    plot.curves.push_back({name, values, values});
+  }
+  for (const std::size_t columns : {80U, 120U}) {
+    const auto grid = drawn(picture, {}, columns, 60).grid;
+    EXPECT_LT(place_of(grid, "c=p99.9").second, grid.height()) << grid.text();
+  }
+}
+
 TEST(Header, HasTheDateOfARecordingThatIsNotOfToday) {
   auto picture = set_of_shop();
   picture.is_live = false;

@@ -8,6 +8,10 @@
 #include <cmath>
 #include <cstdint>
 #include <limits>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
 
 #include "cli/format/quantity.hpp"
 #include "cli/format/table.hpp"
@@ -172,6 +176,36 @@ bool has_letters(const view::Plot& plot, const DrawingStyle& style) {
   return style.is_ascii() || !style.has_braille || (style.colors == 0 && plot.curves.size() > 1);
 }
 
+// " a=latency.p99 1.27 ms ", or " a=p99 1.27 ms ", or " a=p99 ", so that all fit into `cells`.
+std::vector<std::string> curve_names(const Grid& grid, const view::Plot& plot,
+                                     const DrawingStyle& style, std::size_t cells) {
+  std::vector<std::string> names;
+  for (const auto& [has_title, has_value] :
+       {std::pair(true, true), std::pair(false, true), std::pair(false, false)}) {
+    names.clear();
+    std::size_t width = 0;
+    for (std::size_t number = 0; number < plot.curves.size(); ++number) {
+      const auto& curve = plot.curves[number];
+      std::string_view name = curve.name;
+      if (!has_title && name.starts_with(plot.title + ".")) {
+        name.remove_prefix(plot.title.size() + 1);
+      }
+      auto text = " " + grid.shown(name) + " ";
+      if (has_letters(plot, style)) {
+        text = fmt::format(" {}={}", static_cast<char>('a' + number % 26), text.substr(1));
+      }
+      const auto value = newest(curve);
+      if (has_value && !std::isnan(value)) {
+        text += grid.shown(print_quantity(value, plot.unit)) + " ";
+      }
+      width += display_width(text);
+      names.push_back(std::move(text));
+    }
+    if (width <= cells) return names;
+  }
+  return names;
+}
+
 // "latency.p99  1.27 ms, at most 3.4 ms"; of several curves, each has its name.
 void draw_legend(Grid& grid, const Rect& rect, const view::Plot& plot, const DrawingStyle& style) {
   std::string words;
@@ -190,17 +224,12 @@ void draw_legend(Grid& grid, const Rect& rect, const view::Plot& plot, const Dra
   if (plot.is_logarithmic) words += ", logarithmic";
   draw_title(grid, rect, plot.title, words, style);
   if (plot.curves.size() < 2) return;
-  // Names from the right edge on, as many as fit behind the title.
+  // Behind the title, as much of each curve as leaves room for all.
   std::size_t x = rect.x + display_width(grid.shown(plot.title)) + words.size() + 4;
-  for (std::size_t number = 0; number < plot.curves.size(); ++number) {
-    const auto value = newest(plot.curves[number]);
-    auto text = grid.shown(plot.curves[number].name);
-    if (has_letters(plot, style))
-      text = fmt::format("{}={}", static_cast<char>('a' + number % 26), text);
-    if (!std::isnan(value)) text += " " + grid.shown(print_quantity(value, plot.unit));
-    text = " " + text + " ";
-    if (x + display_width(text) > rect.x + rect.width) break;
-    x += grid.put(x, rect.y, text, colored(color_of_curve(number), style));
+  const auto names = curve_names(grid, plot, style, rect.x + rect.width - std::min(x, rect.width));
+  for (std::size_t number = 0; number < names.size(); ++number) {
+    if (x + display_width(names[number]) > rect.x + rect.width) break;
+    x += grid.put(x, rect.y, names[number], colored(color_of_curve(number), style));
   }
 }
 
@@ -228,19 +257,22 @@ ValueScale::ValueScale(const view::Plot& plot) : is_logarithmic_(plot.is_logarit
   const double base = least >= 0 && least < 0.6 * most ? 0 : least;
   const bool is_binary = plot.unit == "By" || plot.unit == "By/s";
   // A line that does not move stands in the middle.
-  const double span = most > base ? most - base : std::max(std::fabs(most), 1.0);
-  const double step = round_step(span / 4, is_binary);
-  bottom_ = std::floor(base / step) * step;
-  top_ = std::max(std::ceil(most / step) * step, bottom_ + step);
+  const double size = most == 0 ? 1 : std::fabs(most);
+  const double step = round_step(most > base ? most / 4 - base / 4 : size / 4, is_binary);
+  // The next round number may lie beyond all doubles.
+  constexpr double kMost = std::numeric_limits<double>::max();
+  bottom_ = std::max(std::floor(base / step) * step, -kMost);
+  top_ = std::min(std::max(std::ceil(most / step) * step, bottom_ + step), kMost);
 }
 
+// By halves: the whole range may be greater than any double.
 double ValueScale::position(double value) const noexcept {
   if (is_logarithmic_) value = value > 0 ? std::log10(value) : bottom_;
-  return (value - bottom_) / (top_ - bottom_);
+  return (value / 2 - bottom_ / 2) / (top_ / 2 - bottom_ / 2);
 }
 
 double ValueScale::value_at(double position) const noexcept {
-  const double value = bottom_ + position * (top_ - bottom_);
+  const double value = bottom_ * (1 - position) + top_ * position;
   return is_logarithmic_ ? std::pow(10, value) : value;
 }
 
