@@ -62,12 +62,13 @@ void Navigator::drawn(const Picture& picture, std::size_t lines) {
   keep_in_window();
 }
 
-// A row that was chosen stays it where rows change places, and the counter that is plotted is
-// chosen to begin with.
+// A row that was chosen stays it where rows change places. On the screen of an instance, the row of
+// the plotted counter is the chosen one.
 void Navigator::find_row(const Section& section, const std::string& plotted) {
-  const bool is_opened = place_.screen == Screen::kInstance && place_.counter.empty();
-  if (is_opened) place_.counter = plotted;
-  const std::string& wanted = is_opened ? plotted : chosen_key_;
+  const bool is_instance = place_.screen == Screen::kInstance;
+  if (is_instance && !plotted.empty()) place_.counter = plotted;
+  if (is_instance && plots_chosen_line_) choose_plotted();
+  const std::string& wanted = is_instance ? place_.counter : chosen_key_;
   std::optional<std::size_t> nearest;
   std::size_t number = section.first;
   for (const Line& line : section.lines) {
@@ -83,6 +84,7 @@ void Navigator::go_to_top() {
   window_.first = 0;
   line_ = 0;
   chosen_key_.clear();
+  plots_chosen_line_ = false;
 }
 
 void Navigator::keep_in_window() {
@@ -161,8 +163,16 @@ void Navigator::move(std::ptrdiff_t lines) {
   hold_row();
 }
 
+// The chosen line may be outside the picture that was drawn last. Then the next picture names it.
+void Navigator::choose_plotted() {
+  const Line* const line = chosen_line();
+  plots_chosen_line_ = line == nullptr;
+  if (line != nullptr) place_.counter = line->key;
+}
+
 // At the top, what comes to it is chosen.
 void Navigator::hold_row() {
+  if (place_.screen == Screen::kInstance) choose_plotted();
   const Line* const line = line_ == 0 ? nullptr : chosen_line();
   chosen_key_ = line == nullptr ? std::string() : line->key;
 }
@@ -179,11 +189,7 @@ void Navigator::enter_section(std::size_t section, std::size_t line) {
 void Navigator::choose_counter(bool next) {
   const Section* const section = section_of(last_, window_.section);
   if (section == nullptr) return;
-  if (place_.screen == Screen::kInstance) {
-    move(next ? 1 : -1);
-    if (const Line* const line = chosen_line()) place_.counter = line->key;
-    return;
-  }
+  if (place_.screen == Screen::kInstance) return move(next ? 1 : -1);
   auto column = section->chosen_column;
   do {
     column = next ? column + 1 : column - 1;
@@ -226,10 +232,7 @@ void Navigator::mark() {
 }
 
 void Navigator::go_to_next_mark() {
-  if (marks_.empty()) {
-    complaint_ = "no mark yet; m sets one";
-    return;
-  }
+  if (marks_.empty()) return complain("no mark yet; m sets one");
   const auto next = std::upper_bound(marks_.begin(), marks_.end(), last_.time_ns);
   place_.at_ns = next == marks_.end() ? marks_.front() : *next;
 }

@@ -121,6 +121,7 @@ class Navigator {
   void enter_section(std::size_t section, std::size_t line);
   void keep_in_window();
   void go_to_top();
+  void choose_plotted();
   void hold_row();
   void find_row(const Section& section, const std::string& plotted);
   [[nodiscard]] const Line* chosen_line() const;
@@ -140,7 +141,8 @@ class Navigator {
   Place place_;
   Window window_;
   std::size_t line_ = 0;
-  std::string chosen_key_;  // the cursor stays on the line with this key; empty: on line_
+  std::string chosen_key_;          // the cursor stays on the line with this key; empty: on line_
+  bool plots_chosen_line_ = false;  // place_.counter becomes the key of line_
   std::string typed_;
   std::string complaint_;
   std::vector<std::uint64_t> marks_;

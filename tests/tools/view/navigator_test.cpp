@@ -172,6 +172,54 @@ TEST_F(NavigatorTest, AnInstanceOpensOnTheCounterThatIsPlotted) {
   EXPECT_EQ(navigator_.line(), 2U);
 }
 
+TEST_F(NavigatorTest, TheCounterUnderTheCursorIsPlotted) {
+  press({Message::kOpen});
+  const auto draw_from = [&](std::size_t first) {
+    Picture picture;
+    picture.place = navigator_.place();
+    if (picture.place.counter.empty()) picture.place.counter = "row 2";
+    auto section = section_of(40);
+    section.first = first;
+    section.lines.assign(section.lines.begin() + static_cast<std::ptrdiff_t>(first),
+                         section.lines.begin() + static_cast<std::ptrdiff_t>(first + 10));
+    picture.sections.push_back(std::move(section));
+    navigator_.drawn(picture, 10);
+  };
+  draw_from(0);
+  for (const auto& [message, counter] : {std::pair{Message::kDown, "row 3"},
+                                         {Message::kUp, "row 2"},
+                                         {Message::kRight, "row 3"},
+                                         {Message::kLeft, "row 2"}}) {
+    press({message});
+    EXPECT_EQ(navigator_.place().counter, counter);
+  }
+  static_cast<void>(navigator_.point(0, 7, false));
+  EXPECT_EQ(navigator_.place().counter, "row 7");
+  // The key of a line outside the picture is known with the next picture.
+  press({Message::kLast});
+  draw_from(30);
+  EXPECT_EQ(navigator_.line(), 39U);
+  EXPECT_EQ(navigator_.place().counter, "row 39");
+}
+
+TEST_F(NavigatorTest, AnInstanceOpensOnTheCounterThatItsSetShowsOverTime) {
+  press({Message::kRight, Message::kOpen});
+  Place place = navigator_.place();
+  place.counter = "row 3";
+  navigator_.open(place);
+  draw({5});
+  EXPECT_EQ(navigator_.line(), 3U);
+  // A sorted table has the row elsewhere.
+  press({Message::kReverse});
+  Picture picture;
+  picture.place = navigator_.place();
+  picture.sections.push_back(section_of(5));
+  std::swap(picture.sections[0].lines[3], picture.sections[0].lines[0]);
+  navigator_.drawn(picture, 10);
+  EXPECT_EQ(navigator_.line(), 0U);
+  EXPECT_EQ(navigator_.place().counter, "row 3");
+}
+
 TEST_F(NavigatorTest, AKeyWithoutEffectSaysSoAndChangesNothing) {
   const Place before = navigator_.place();
   for (const auto message : {Message::kPin, Message::kHideZeros, Message::kStored, Message::kGroup,

@@ -89,10 +89,12 @@ class ScreensSession {
       navigator_.drawn(picture, drawing_.lines);
       const auto& now = navigator_.window();
       if (now.first != window.first || now.section != window.section) return false;
+      if (navigator_.place().counter != picture.place.counter) return false;
       if (line != navigator_.line()) draw(picture, size);
       return true;
     };
-    // There may be fewer lines than before, or the chosen one may be out of the window.
+    // There may be fewer lines than before, or the chosen one may be out of the window, or its
+    // counter may be plotted only now.
     if (!look_once()) static_cast<void>(look_once());
   }
 
