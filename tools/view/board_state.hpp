@@ -214,6 +214,12 @@ struct BoardState {
 [[nodiscard]] Cell cell_of(const RowAt& row, const Reading& reading, const Place& place);
 // "18.4 k/s", for a number of the past.
 [[nodiscard]] std::string number_text(const ColumnFacts& facts, double value, const Place& place);
+// The newest distribution, of which `facts` are.
+[[nodiscard]] Histogram histogram_of(const Distribution& seen, const ColumnFacts& facts,
+                                     const Place& place);
+// "4 values ≤ 954 ns": those below and above the buckets. Empty: all are within.
+[[nodiscard]] std::string outside_text(const Distribution& seen, const ColumnFacts& facts,
+                                       const Place& place);
 [[nodiscard]] std::string clean(std::string_view text);
 // Whether a filter leaves words. It is matched as a part of them.
 [[nodiscard]] bool passes(const std::string& filter, std::string_view words);

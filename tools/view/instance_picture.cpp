@@ -8,8 +8,6 @@
 #include <cmath>
 #include <numeric>
 
-#include "cli/distribution/percentiles.hpp"
-#include "cli/format/quantity.hpp"
 #include "cli/format/time_text.hpp"
 #include "view/board_state.hpp"
 #include "view/sorted.hpp"
@@ -18,7 +16,6 @@ namespace meterbank::view {
 namespace {
 
 constexpr std::int32_t kHeatRowsMax = 48;
-constexpr std::size_t kHistogramRowsMax = 40;
 
 // Least, mean and largest of the moments of the span.
 struct Extent {
@@ -174,41 +171,6 @@ HeatMap heat_of(const Past& past, const HeatSeries& series, const Steps& steps) 
   return heat;
 }
 
-Histogram histogram_of(const Distribution& seen, const ColumnFacts& facts, const Place& place) {
-  Histogram histogram;
-  histogram.title = clean(facts.symbol);
-  ColumnFacts of_values = facts;
-  of_values.unit = facts.value_unit;
-  for (const auto& [name, share] :
-       {std::pair{"p50", 0.5}, std::pair{"p90", 0.9}, std::pair{"p99", 0.99},
-        std::pair{"p99.9", 0.999}, std::pair{"max", 1.0}}) {
-    const auto found = seen.quantile(share);
-    if (!found) continue;
-    const auto sign = cli::sign_of(found->side, false);
-    histogram.percentiles.push_back(
-        {name, std::string(sign) + number_text(of_values, found->value, place)});
-  }
-  const auto is_filled = [](std::uint64_t count) { return count != 0; };
-  const auto filled = std::find_if(seen.buckets.begin(), seen.buckets.end(), is_filled);
-  if (filled == seen.buckets.end()) return histogram;
-  const auto behind = std::find_if(seen.buckets.rbegin(), seen.buckets.rend(), is_filled).base();
-  const auto least = seen.shape.first + static_cast<std::int32_t>(filled - seen.buckets.begin());
-  const auto most = seen.shape.first + static_cast<std::int32_t>(behind - seen.buckets.begin()) - 1;
-  int joined = 0;
-  while (static_cast<std::size_t>((most >> joined) - (least >> joined)) >= kHistogramRowsMax) {
-    ++joined;
-  }
-  histogram.counts.assign(static_cast<std::size_t>((most >> joined) - (least >> joined)) + 1, 0);
-  for (auto bucket = least; bucket <= most; ++bucket) {
-    histogram.counts[static_cast<std::size_t>((bucket >> joined) - (least >> joined))] +=
-        static_cast<double>(seen.buckets[static_cast<std::size_t>(bucket - seen.shape.first)]);
-  }
-  for (auto bucket = least >> joined; bucket <= (most >> joined) + 1; ++bucket) {
-    histogram.edges.push_back(bucket_bound(bucket, seen.shape.scale - joined));
-  }
-  return histogram;
-}
-
 // One instance as a picture.
 class InstancePicture {
  public:
@@ -335,8 +297,29 @@ class InstancePicture {
         plot.times_ns = times;
         draw_moments(columns[i], steps, plot);
       }
+      if (facts.is_distribution) plot.note = note_without_percentiles(columns[i], plot);
       picture_.plots.push_back(std::move(plot));
     }
+  }
+
+  // Percentiles below or above the buckets have no place in a plot. Empty: it has others, or the
+  // distribution never had a value.
+  [[nodiscard]] std::string note_without_percentiles(std::size_t origin, const Plot& plot) const {
+    const auto has_numbers = [](const Plot::Curve& curve) {
+      return std::ranges::any_of(curve.high, [](double high) { return !std::isnan(high); });
+    };
+    if (std::ranges::any_of(plot.curves, has_numbers)) return {};
+    std::string note = "no percentile within the buckets";
+    row_.each([&](const Reading& reading) {
+      if (reading.column != origin) return true;
+      if (reading.stored == 0) note.clear();
+      const auto* const seen = reading.value == nullptr ? nullptr : reading.value->distribution;
+      if (seen == nullptr) return false;
+      const auto outside = outside_text(*seen, row_.set().columns[origin], picture_.place);
+      if (!outside.empty()) note = "now " + outside;
+      return false;
+    });
+    return note;
   }
 
   // The chosen counter, then others in the order of the table. Percentiles are drawn together, as
@@ -448,7 +431,6 @@ class InstancePicture {
       if (reading.column != origin || reading.value == nullptr) return true;
       if (reading.value->distribution != nullptr) {
         picture_.histogram = histogram_of(*reading.value->distribution, facts, picture_.place);
-        picture_.histogram->unit = facts.value_unit;
       }
       return false;
     });

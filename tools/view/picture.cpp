@@ -86,6 +86,7 @@ void write_plot(JsonWriter& json, const Plot& plot, const Plot* before, JsonForm
     if (form.has_plot_values) write_curve_values(json, curve, form.is_packed);
     json.end_object();
   });
+  if (!plot.note.empty()) json.key("note").text(plot.note);
   json.end_object();
 }
 
@@ -102,6 +103,7 @@ void write_histogram(JsonWriter& json, const Histogram& histogram) {
   write_percentiles(json.key("percentiles"), histogram);
   write_numbers(json.key("edges"), histogram.edges);
   write_numbers(json.key("counts"), histogram.counts);
+  json.key("outside").text(histogram.outside);
   json.end_object();
 }
 

@@ -73,6 +73,7 @@ struct Plot {
   bool is_logarithmic = false;
   std::vector<std::uint64_t> times_ns;  // since 1970, ascending
   std::vector<Curve> curves;
+  std::string note;  // why no curve of a distribution has a value: "now 4 values ≤ 954 ns"
 };
 
 // The columns of a heat map, contiguous in memory: a picture has hundreds of them, and a new
@@ -130,6 +131,7 @@ struct Histogram {
   std::vector<double> edges;
   std::vector<double> counts;
   std::string unit;
+  std::string outside;  // "4 values ≤ 954 ns", of those that no bucket has; empty: there are none
 };
 
 struct Crumb {

@@ -124,6 +124,42 @@ TEST_F(BoardTest, NoSpikeIsLostWhereSeveralMomentsShareAColumn) {
   EXPECT_EQ(*std::min_element(curve.low.begin(), curve.low.end()), -900);
 }
 
+TEST_F(BoardTest, ValuesOutsideTheBucketsAreSaidToLieThere) {
+  open_board();
+  take();
+  Place place = instance_of("dishes", "soup");
+  place.counter = "latency";
+  EXPECT_EQ(picture(place).plots.at(0).note, "") << "it never had a value";
+  Recorder latency = soup_.recorder(Dish::kLatency);
+  latency.record(0.5);
+  open_board();
+  take();
+  EXPECT_EQ(picture(place).plots.at(0).note, "now 1 value ≤ 841 µs");
+  for (const double value : {0.2, 0.3, 0.4}) latency.record(value);
+  take();
+
+  const auto below = picture(place);
+
+  EXPECT_EQ(below.plots.at(0).note, "now 3 values ≤ 841 µs");
+  ASSERT_TRUE(below.histogram);
+  EXPECT_EQ(below.histogram->outside, "3 values ≤ 841 µs");
+  EXPECT_TRUE(below.histogram->counts.empty());
+  EXPECT_NE(json_of(below).find("\"outside\":\"3 values ≤ 841 µs\""), std::string::npos);
+
+  take();
+  EXPECT_EQ(picture(place).plots.at(0).note, "no percentile within the buckets");
+
+  for (const double value : {5000, 10, 6000, 7000}) latency.record(value);
+  take();
+  EXPECT_EQ(picture(place).plots.at(0).note, "now 3 of 4 values > 1.02 s");
+  EXPECT_EQ(picture(place).histogram->outside, "3 of 4 values > 1.02 s");
+
+  latency.record(10);
+  take();
+  EXPECT_EQ(picture(place).plots.at(0).note, "");
+  EXPECT_EQ(picture(place).histogram->outside, "");
+}
+
 // What changes is what viewers of the page are sent.
 TEST_F(BoardTest, ANewMomentChangesNoStepOfAPlotButTheLast) {
   constexpr int kMoments = 12;

@@ -56,7 +56,7 @@ Kept kept_moments(const Times& before, const Times& now) {
 
 bool is_like(const view::Plot& one, const view::Plot& other) {
   return one.title == other.title && one.unit == other.unit &&
-         one.is_logarithmic == other.is_logarithmic &&
+         one.is_logarithmic == other.is_logarithmic && one.note == other.note &&
          std::equal(one.curves.begin(), one.curves.end(), other.curves.begin(), other.curves.end(),
                     [](const auto& a, const auto& b) { return a.name == b.name; });
 }
@@ -348,6 +348,7 @@ void write_histogram(JsonWriter& json, const view::Histogram& before, const view
   }
   if (before.edges != now.edges) view::write_numbers(json.key("edges"), now.edges);
   if (before.counts != now.counts) view::write_numbers(json.key("counts"), now.counts);
+  if (before.outside != now.outside) json.key("outside").text(now.outside);
   json.end_object();
 }
 

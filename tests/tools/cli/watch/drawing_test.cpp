@@ -97,6 +97,27 @@ TEST(Plots, OfNoOrOddValuesAreDrawn) {
   }
 }
 
+TEST(Plots, OfADistributionOutsideItsBucketsSayWhereItsValuesAre) {
+  auto picture = instance_of_shop();
+  picture.heat.reset();
+  picture.plots[0].curves[0].low.assign(150, std::nan(""));
+  picture.plots[0].curves[0].high.assign(150, std::nan(""));
+  picture.plots[0].is_logarithmic = true;
+  picture.plots[0].note = "now 4 values \u2264 954 ns";
+  picture.histogram->counts.clear();
+  picture.histogram->edges.clear();
+  picture.histogram->outside = "4 values \u2264 954 ns";
+
+  const auto text = drawn(picture, {}, 120, 40).grid.text();
+
+  EXPECT_NE(text.find("latency.p99  logarithmic"), std::string::npos) << text;
+  EXPECT_NE(text.find("now 4 values \u2264 954 ns"), std::string::npos) << text;
+  EXPECT_NE(text.find("  4 values \u2264 954 ns"), std::string::npos) << text;
+  EXPECT_EQ(text.find("no values"), std::string::npos) << text;
+  const auto ascii = drawn(picture, {}, 120, 40, {Charset::kAscii, 0, true}).grid.text();
+  EXPECT_NE(ascii.find("4 values <= 954 ns"), std::string::npos) << ascii;
+}
+
 TEST(Plots, OfTooFewNumbersReadNoFurther) {
   auto picture = instance_of_shop();
   picture.plots[0].curves[0].low.resize(3);

@@ -6,16 +6,15 @@
 namespace meterbank::cli {
 namespace {
 
-constexpr std::string_view kMicro = "\u00b5";  // of print_duration(): "121 µs"
-
-// "121 us": the only letter beyond ASCII in our own texts.
-std::string with_ascii_micro(std::string_view text) {
+// The characters beyond ASCII in our own numbers: "121 µs" of print_duration(), and "≤ " of
+// sign_of().
+std::string with_ascii_numbers(std::string_view text) {
   std::string out;
-  for (std::size_t begin = 0; begin < text.size();) {
-    const auto found = std::min(text.find(kMicro, begin), text.size());
-    out.append(text.substr(begin, found - begin));
-    if (found < text.size()) out += 'u';
-    begin = found + kMicro.size();
+  while (!text.empty()) {
+    const auto length = std::max<std::size_t>(decode_utf8(text).length, 1);
+    const auto character = text.substr(0, length);
+    out += character == "\u00b5" ? "u" : character == "\u2264" ? "<=" : character;
+    text.remove_prefix(length);
   }
   return out;
 }
@@ -34,7 +33,7 @@ Grid::Grid(std::size_t width, std::size_t height, Charset charset)
 
 std::string Grid::shown(std::string_view text) const {
   if (plain_bytes(text) == text.size()) return std::string(text);
-  return escape_composed(is_ascii() ? with_ascii_micro(text) : std::string(text), Composed::kLine,
+  return escape_composed(is_ascii() ? with_ascii_numbers(text) : std::string(text), Composed::kLine,
                          charset_);
 }
 

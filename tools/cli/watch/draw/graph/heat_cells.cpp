@@ -210,13 +210,16 @@ void draw_histogram(Grid& grid, const Rect& rect, const view::Histogram& histogr
   static constexpr std::array<std::string_view, 8> kEighths{"▏", "▎", "▍", "▌", "▋", "▊", "▉", "█"};
   constexpr std::size_t kCountCells = 8;
   if (rect.height < 3 || rect.width < kLabelCells + kCountCells + 6) return;
-  draw_title(grid, {rect.x, rect.y, rect.width, 1}, histogram.title, {}, style);
   const auto count_of = [&](std::size_t row) { return histogram.counts[row]; };
   const auto used = used_buckets(
       std::min(histogram.counts.size(), histogram.edges.empty() ? 0 : histogram.edges.size() - 1),
       count_of);
+  const auto outside = grid.shown(histogram.outside);
+  draw_title(grid, {rect.x, rect.y, rect.width, 1}, histogram.title,
+             used.end == 0 ? std::string() : outside, style);
   if (used.end == 0) {
-    grid.put(rect.x, rect.y + 1, "no values yet", kFaintLook, rect.width);
+    const auto words = outside.empty() ? "no values yet" : outside;
+    grid.put(rect.x, rect.y + 1, words, kFaintLook, rect.width);
     return;
   }
   const auto lines = rect.height - 1;

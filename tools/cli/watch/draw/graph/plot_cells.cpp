@@ -217,11 +217,11 @@ void draw_legend(Grid& grid, const Rect& rect, const view::Plot& plot, const Dra
   if (plot.curves.size() == 1 && !std::isnan(newest(plot.curves[0]))) {
     words = grid.shown(print_quantity(newest(plot.curves[0]), plot.unit));
   }
-  if (!std::isnan(largest)) {
-    words += words.empty() ? "" : ", ";
-    words += "at most " + grid.shown(print_quantity(largest, plot.unit));
-  }
-  if (plot.is_logarithmic) words += ", logarithmic";
+  const auto add = [&words](const std::string& text) {
+    words += (words.empty() ? "" : ", ") + text;
+  };
+  if (!std::isnan(largest)) add("at most " + grid.shown(print_quantity(largest, plot.unit)));
+  if (plot.is_logarithmic) add("logarithmic");
   draw_title(grid, rect, plot.title, words, style);
   if (plot.curves.size() < 2) return;
   // Behind the title, as much of each curve as leaves room for all.
@@ -284,7 +284,8 @@ void draw_plot(Drawing& drawing, const Rect& rect, const view::Plot& plot, const
   const Rect body{rect.x + kLabelCells, rect.y + 1, rect.width - kLabelCells, rect.height - 2};
   const ValueScale scale(plot);
   if (!scale.has_values()) {
-    grid.put(body.x, body.y, "no values yet", kFaintLook, body.width);
+    const auto words = plot.note.empty() ? "no values yet" : grid.shown(plot.note);
+    grid.put(body.x, body.y, words, kFaintLook, body.width);
     return;
   }
   draw_value_axis(grid, body, plot, scale, style);
