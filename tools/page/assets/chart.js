@@ -263,7 +263,7 @@ function drawChart(index, plot, width = widthOf(chartOf(index))) {
   const chart = chartOf(index);
   const shape = JSON.stringify([plot.title, plot.curves.map(curve => curve.name), isDark()]);
   chart.plotOf = plot;
-  setText(chart.title, plot.title);
+  setText(chart.title, plot.note ? `${plot.title}: ${plot.note}` : plot.title);
   if (index) setAttribute(chart.title, 'href', linkOf(plot));
   if (chart.shape !== shape) {
     chart.shape = shape;

@@ -121,7 +121,7 @@ function drawHistogram(histogram, ...size) {
   const counts = histogram.counts;
   let low = counts.findIndex(count => count > 0), high = counts.length - 1;
   while (high > low && !(counts[high] > 0)) --high;
-  if (low < 0) return setText(barsCard.note, 'no values');
+  if (low < 0) return setText(barsCard.note, histogram.outside || 'no values');
   let largest = 0, sum = 0;
   for (const count of counts) (largest = Math.max(largest, count || 0), sum += count || 0);
   const wide = (width - 24) / (high - low + 1);
@@ -130,7 +130,7 @@ function drawHistogram(histogram, ...size) {
     const tall = (counts[at] || 0) / largest * (height - 8);
     pen.fillRect(12 + (at - low) * wide, height - tall, Math.max(1, wide - (wide > 4 ? 1 : 0)), tall);
   }
-  const note = `${quantity(sum, '')} values from ${quantity(histogram.edges[low], histogram.unit)} to ${quantity(histogram.edges[high + 1], histogram.unit)}`;
+  const note = `${quantity(sum, '')} values from ${quantity(histogram.edges[low], histogram.unit)} to ${quantity(histogram.edges[high + 1], histogram.unit)}${histogram.outside && ', ' + histogram.outside}`;
   setText(barsCard.note, note);
   setAttribute(barsCard.canvas, 'aria-label', `${histogram.title}: ${note}`);
 }
