@@ -21,10 +21,13 @@ std::string key_of(std::string_view provider, std::string_view set, std::string_
   return fmt::format("{}/{}/{}", provider, set, instance);
 }
 
+cli::UnitStyle units_of(const Place& place) noexcept {
+  return place.base_units ? cli::UnitStyle::kBase : cli::UnitStyle::kAuto;
+}
+
 std::string number_text(const ColumnFacts& facts, double value, const Place& place) {
   if (std::isnan(value)) return "-";
-  return cli::print_quantity(value, facts.unit,
-                             place.base_units ? cli::UnitStyle::kBase : cli::UnitStyle::kAuto);
+  return cli::print_quantity(value, facts.unit, units_of(place));
 }
 
 namespace {
@@ -38,7 +41,10 @@ Cell cell_of_reading(const ColumnFacts& facts, const Reading& reading, const Pla
     return {cli::stored_text(*reading.value)};
   }
   if (place.stored && !facts.share) return {"-", Mood::kFaint};
-  if (reading.status.empty()) return {number_text(facts, reading.cooked, place)};
+  if (reading.status.empty()) {
+    const auto exact = is_counter ? cli::exact_text(*reading.value, units_of(place)) : std::nullopt;
+    return {exact ? *exact : number_text(facts, reading.cooked, place)};
+  }
   const bool is_silent = reading.status == "no-rate-yet" || reading.status == "no-new-sample" ||
                          reading.status == "no-value" || reading.status == "zero-base";
   if (is_silent) return {"-", Mood::kFaint};

@@ -212,6 +212,7 @@ struct BoardState {
 };
 
 [[nodiscard]] Cell cell_of(const RowAt& row, const Reading& reading, const Place& place);
+[[nodiscard]] cli::UnitStyle units_of(const Place& place) noexcept;
 // "18.4 k/s", for a number of the past.
 [[nodiscard]] std::string number_text(const ColumnFacts& facts, double value, const Place& place);
 // The newest distribution, of which `facts` are.

@@ -154,6 +154,23 @@ TEST_F(CliGet, ScalesBytesForPeopleAndNotWhenToldSo) {
   EXPECT_NE(base.out.find("1572864 By"), std::string::npos) << base.out;
 }
 
+TEST_F(CliGet, PrintsTheStoredDigitsOfALevelWithoutAUnit) {
+  provider_.emplace(*Provider::create({.name = "shop", .directory = directory_}));
+  ovens_ = *provider_->add(kBakery);
+  Instance large = *ovens_.create_instance("large");
+  for (const std::uint64_t stored : {UINT64_MAX, std::uint64_t{9'007'199'254'740'993}}) {
+    large.set(0, stored);
+    const auto digits = std::to_string(stored);
+    for (const std::vector<std::string>& options :
+         {std::vector<std::string>{}, {"--raw"}, {"--units=base"}}) {
+      std::vector<std::string> arguments{"get", "bakery/large/loaves", "-f", "table"};
+      arguments.insert(arguments.end(), options.begin(), options.end());
+      const auto outcome = meterbank(arguments);
+      EXPECT_TRUE(holds(outcome.out, " " + digits)) << outcome.out << outcome.err;
+    }
+  }
+}
+
 TEST_F(CliGet, StopsAfterTheTimeThatWasAskedFor) {
   open_shop();
 

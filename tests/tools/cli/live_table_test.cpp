@@ -12,12 +12,12 @@ namespace {
 class LiveTableTest : public CliTest {
  protected:
   // A table that has seen one sample of the shop.
-  void look() {
+  void look(const std::string& path = "shop_sales") {
     if (!selection_) {
       Waiter waiter({});
       SelectionOptions options;
       options.directory = directory_;
-      options.paths = {"shop_sales"};
+      options.paths = {path};
       auto opened = Selection::open(options, waiter);
       ASSERT_TRUE(opened) << opened.error().message();
       selection_.emplace(std::move(*opened));
@@ -46,6 +46,18 @@ class LiveTableTest : public CliTest {
   View view_;
   std::string trouble_;
 };
+
+TEST_F(LiveTableTest, ShowsTheStoredDigitsOfALevelWithoutAUnit) {
+  provider_.emplace(*Provider::create({.name = "shop", .directory = directory_}));
+  ovens_ = *provider_->add(kBakery);
+  Instance large = *ovens_.create_instance("large");
+  large.set(0, UINT64_MAX);
+  for (const bool raw : {false, true}) {
+    view_.raw = raw;
+    look("bakery/large/loaves");
+    EXPECT_TRUE(holds(drawn(120, 20), " 18446744073709551615")) << drawn(120, 20);
+  }
+}
 
 TEST_F(LiveTableTest, NeverDrawsOutsideItsWindow) {
   open_shop({"fruit", "bread", "東京 東京 東京 東京"});

@@ -124,6 +124,20 @@ TEST_F(BoardTest, NoSpikeIsLostWhereSeveralMomentsShareAColumn) {
   EXPECT_EQ(*std::min_element(curve.low.begin(), curve.low.end()), -900);
 }
 
+TEST_F(BoardTest, AnIntegerWithoutAUnitHasItsStoredDigits) {
+  soup_.gauge(Dish::kBalance).set_signed(-9'007'199'254'740'993);
+  open_board();
+  take(2);
+
+  for (const bool base_units : {false, true}) {
+    Place place = instance_of("dishes", "soup");
+    place.base_units = base_units;
+    const auto shown = picture(place);
+    EXPECT_EQ(cell(shown.sections.at(0), "balance", "NOW"), "-9007199254740993");
+    EXPECT_EQ(cell(shown.sections.at(0), "balance", "MIN"), "-9007199254740992");
+  }
+}
+
 TEST_F(BoardTest, ValuesOutsideTheBucketsAreSaidToLieThere) {
   open_board();
   take();

@@ -3,8 +3,6 @@
 
 #include <fmt/format.h>
 
-#include "cli/format/quantity.hpp"
-
 namespace meterbank::cli {
 namespace {
 
@@ -131,6 +129,20 @@ std::string stored_text(const Value& row) {
   std::string text;
   append_stored(row, text);
   return text;
+}
+
+std::optional<std::string> exact_text(const Value& row, UnitStyle units) {
+  const CounterView& counter = *row.counter;
+  const bool is_integer =
+      counter.form == ValueForm::kUnsigned || counter.form == ValueForm::kSigned;
+  if (!is_integer || counter.word == kNoCounter || kind_of(counter.type).kind != "level" ||
+      stored_number(row) != row.cooked.value) {
+    return std::nullopt;
+  }
+  if (counter.unit.empty()) return stored_text(row);
+  const BaseUnit base = base_unit_of(counter.unit);
+  if (units != UnitStyle::kBase || !base.is_same()) return std::nullopt;
+  return stored_text(row) + (base.unit == "1" ? "" : " " + base.unit);
 }
 
 double stored_number(const Value& row) noexcept {

@@ -3,9 +3,11 @@
 // What a counter type means to a person: the kind of number it becomes and that number's unit.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <string_view>
 
+#include "cli/format/quantity.hpp"
 #include "meterbank/reader/catalog.hpp"
 #include "meterbank/reader/sample.hpp"
 
@@ -33,6 +35,9 @@ struct KindWords {
 // The stored value by the form of its counter, with all its digits. Not of a text.
 [[nodiscard]] std::string stored_text(const Value& row);
 void append_stored(const Value& row, std::string& out);
+// The number that is shown, where it is the stored integer and all its digits are shown: a level
+// without a unit, or in a unit that is a base unit. A double has no room for some of them.
+[[nodiscard]] std::optional<std::string> exact_text(const Value& row, UnitStyle units);
 [[nodiscard]] double stored_number(const Value& row) noexcept;
 
 // One word for scripts: "ok", "no-rate-yet", "dead" ... docs/cli.md lists them. `raw` asks for that

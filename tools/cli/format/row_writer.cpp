@@ -195,6 +195,7 @@ std::string value_text(const Value& row, const RowStyle& style) {
   if (row.text.has_value()) return std::string(*row.text);
   if (is_hexadecimal(*row.counter)) return fmt::format("{:#x}", row.raw.value);
   if (!style.raw) {
+    if (auto exact = exact_text(row, style.units)) return std::move(*exact);
     return std::string(sign_of(side_of(row.cooked.status), style.ascii)) +
            print_quantity(row.cooked.value, cooked_unit(*row.counter), style.units);
   }

@@ -49,6 +49,7 @@ void describe(const Value& row, bool raw, Charset charset, LiveRow& live) {
 void take_value(const Value& row, bool raw, Charset charset, LiveRow& live) {
   live.status.clear();
   live.text.reset();
+  live.exact.reset();
   // Last words are not what is NOW; get and list have them.
   if (!row_has_value(row, raw) || row.status() == RowStatus::kDead) {
     const auto word = status_word(row);
@@ -58,6 +59,9 @@ void take_value(const Value& row, bool raw, Charset charset, LiveRow& live) {
   }
   if (live.status.empty() && row.text.has_value()) {
     live.text = escape_for_terminal(std::string(*row.text), charset);
+  }
+  if (live.status.empty() && !live.text) {
+    live.exact = raw ? std::optional(stored_text(row)) : exact_text(row, UnitStyle::kAuto);
   }
   live.value = raw ? stored_number(row) : row.cooked.value;
   live.is_news =
@@ -368,13 +372,13 @@ struct LiveTable::Layout {
 };
 
 std::string LiveTable::number_text(const LiveRow& row, double value, const View& view) {
-  if (view.raw)
-    return value == std::trunc(value) ? fmt::format("{:.0f}", value) : print_exact(value);
+  if (view.raw) return print_exact(value);
   return print_quantity(value, row.unit, view.units);
 }
 
 std::string LiveTable::now_text(const LiveRow& row, const View& view) {
   if (row.text) return *row.text;
+  if (row.exact) return *row.exact;
   return row.status.empty() ? number_text(row, row.history.now(), view) : row.status;
 }
 

@@ -72,9 +72,10 @@ struct LiveRow {
   History history;
 
   // What the newest sample says.
-  std::uint64_t sample = 0;         // its number
-  std::string status;               // empty if there is a value
-  std::optional<std::string> text;  // in place of a number
+  std::uint64_t sample = 0;          // its number
+  std::string status;                // empty if there is a value
+  std::optional<std::string> text;   // in place of a number
+  std::optional<std::string> exact;  // the number with digits that `value` has no room for
   double value = 0;
   bool is_news = true;      // false: the provider has not stored a newer one
   bool is_of_hung = false;  // its provider lives and does not tick
