@@ -140,6 +140,17 @@ TEST(Quantity, ShowsEveryDigitOfANumberWithoutAUnit) {
   EXPECT_EQ(print_quantity(4'194'304, ""), "4194304");
 }
 
+TEST(Quantity, HasAnExponentWhereADoubleLacksDigits) {
+  EXPECT_EQ(print_quantity(0x1p53 - 1, ""), "9007199254740991");
+  EXPECT_EQ(print_quantity(0x1p64, ""), "1.84e+19");
+  EXPECT_EQ(print_quantity(-1.7e308, ""), "-1.70e+308");
+  EXPECT_EQ(print_quantity(1.7e308, "", UnitStyle::kBase), "1.70e+308");
+  EXPECT_EQ(print_quantity(1.7e308, "By"), "1.70e+308 B");
+  EXPECT_EQ(print_quantity(1.7e308, "{order}/s"), "1.70e+308 /s");
+  EXPECT_EQ(print_quantity(1.7e308, "%"), "1.70e+308 %");
+  EXPECT_EQ(print_quantity(9.994e20, "1"), "999 E");
+}
+
 TEST(Quantity, UnderstandsHundredths) {
   EXPECT_EQ(print_quantity(106, "10*-2"), "1.06");
   EXPECT_EQ(print_quantity(0, "10*-2"), "0");

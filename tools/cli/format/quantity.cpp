@@ -28,18 +28,24 @@ constexpr std::array kBinary{Prefix{kKibi * kKibi * kKibi * kKibi * kKibi * kKib
                              Prefix{kKibi * kKibi, "Mi"},
                              Prefix{kKibi, "Ki"}};
 
+// From here on doubles lack some whole numbers, so their digits are not those of what was counted.
+constexpr double kWholeMax = 0x1p53;
+
+std::string print_power(double value) { return fmt::format("{:.2e}", value); }
+
 std::string scaled(double value, std::span<const Prefix> prefixes, std::string_view symbol,
                    std::string_view per) {
   std::string_view prefix;
+  const bool is_beyond = std::fabs(value) >= prefixes.front().factor * 999.5;
   // A value that would round up to the next prefix takes it: 999.6 k is 1.00 M.
   for (const auto& candidate : prefixes) {
-    if (std::fabs(value) >= candidate.factor * 0.9995) {
+    if (!is_beyond && std::fabs(value) >= candidate.factor * 0.9995) {
       value /= candidate.factor;
       prefix = candidate.text;
       break;
     }
   }
-  std::string text = print_digits(value);
+  std::string text = is_beyond ? print_power(value) : print_digits(value);
   if (!prefix.empty() || !symbol.empty() || !per.empty()) {
     text += ' ';
     text.append(prefix).append(symbol).append(per);
@@ -49,6 +55,7 @@ std::string scaled(double value, std::span<const Prefix> prefixes, std::string_v
 
 // All digits of a whole number; as many decimals of another as are useful.
 std::string print_unscaled(double value) {
+  if (std::fabs(value) >= kWholeMax) return print_power(value);
   if (value == std::trunc(value)) return fmt::format("{:.0f}", value);
   const double size = std::fabs(value);
   return size >= 1 ? fmt::format("{:.3f}", value) : fmt::format("{:.4g}", value);
@@ -83,7 +90,10 @@ std::string print_quantity(double value, std::string_view unit, UnitStyle style)
     const auto number = print_unscaled(base.value);
     return base.unit.empty() || base.unit == "1" ? number : fmt::format("{} {}", number, base.unit);
   }
-  if (unit == "%") return fmt::format("{:.1f} %", value);
+  if (unit == "%") {
+    return (std::fabs(value) >= kWholeMax ? print_power(value) : fmt::format("{:.1f}", value)) +
+           " %";
+  }
   if (unit.empty() && value == std::trunc(value)) return print_unscaled(value);
   const auto base = in_base_unit(value, unit);
   const auto per = per_second(unit);
@@ -100,8 +110,8 @@ std::string counted(std::uint64_t count, std::string_view noun) {
 
 void append_exact(double value, std::string& out) {
   // Up to here fmt prints a whole number without an exponent.
-  constexpr double kWholeMax = 1e15;
-  const bool is_whole = value == std::trunc(value) && std::fabs(value) < kWholeMax;
+  constexpr double kPlainMax = 1e15;
+  const bool is_whole = value == std::trunc(value) && std::fabs(value) < kPlainMax;
   if (is_whole && (value != 0 || !std::signbit(value))) {
     const fmt::format_int digits(static_cast<std::int64_t>(value));
     out.append(digits.data(), digits.size());

@@ -25,8 +25,10 @@ struct Quantity {
 };
 [[nodiscard]] Quantity in_base_unit(double value, std::string_view unit);
 
-// For people. A number without a unit is shown with all its digits, because it may be an
-// identifier. Bytes scale by 1,024, everything else by 1,000, time as print_duration does.
+// For people. A whole number without a unit is shown with all its digits, because it may be an
+// identifier. From 2^53 on, where doubles lack some whole numbers, it has an exponent, as have
+// numbers beyond the prefixes: "1.70e+308". Bytes scale by 1,024,
+// everything else by 1,000, time as print_duration does.
 [[nodiscard]] std::string print_quantity(double value, std::string_view unit,
                                          UnitStyle style = UnitStyle::kAuto);
 
