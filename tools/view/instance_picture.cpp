@@ -8,6 +8,7 @@
 #include <cmath>
 #include <numeric>
 
+#include "cli/format/mean.hpp"
 #include "cli/format/time_text.hpp"
 #include "view/board_state.hpp"
 #include "view/sorted.hpp"
@@ -43,8 +44,17 @@ Extent extent_of(const Series& series, std::uint64_t begin, std::uint64_t end) {
   for (; at < values.size(); ++at) take(0, values[at]);
   const double numbers = std::accumulate(count.begin(), count.end(), 0.0);
   if (numbers == 0) return {};
-  return {*std::min_element(low.begin(), low.end()), *std::max_element(high.begin(), high.end()),
-          std::accumulate(sum.begin(), sum.end(), 0.0) / numbers};
+  Extent extent{*std::min_element(low.begin(), low.end()),
+                *std::max_element(high.begin(), high.end()),
+                std::accumulate(sum.begin(), sum.end(), 0.0) / numbers};
+  if (!std::isfinite(extent.mean)) {
+    cli::Mean mean;
+    for (const double value : values) {
+      if (!std::isnan(value)) mean.add(value);
+    }
+    extent.mean = mean.value();
+  }
+  return extent;
 }
 
 // Moments [begin, end) in about `columns` steps. All steps but the first and the last have equally

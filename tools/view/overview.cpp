@@ -215,26 +215,33 @@ std::optional<Change> change_of(const RowPast& row, std::size_t column, const Pa
   const Series& series = row.series[column];
   const double now = series.at(moment);
   if (std::isnan(now)) return std::nullopt;
+  const auto begin = std::max(past.first_moment(), moment - std::min(moment, kMoments));
+  const auto values = series.within(begin, moment);
+  double largest = std::abs(now);
+  for (const double value : values) largest = std::max(largest, std::abs(value));
+  // The squares of large values are finite if the values are made smaller.
+  constexpr double kLarge = 0x1p400;
+  constexpr double kSmaller = 0x1p-600;
+  const double factor = largest > kLarge ? kSmaller : 1;
   double sum = 0;
   double squares = 0;
   std::size_t count = 0;
-  const auto begin = std::max(past.first_moment(), moment - std::min(moment, kMoments));
-  for (auto at = begin; at < moment; ++at) {
-    const double value = series.at(at);
+  for (const double value : values) {
     if (std::isnan(value)) continue;
-    sum += value;
-    squares += value * value;
+    sum += value * factor;
+    squares += value * factor * (value * factor);
     ++count;
   }
   if (count < kEnough) return std::nullopt;
   const auto n = static_cast<double>(count);
   const double mean = sum / n;
   const double spread = std::sqrt(std::max(0.0, squares / n - mean * mean));
-  const double difference = std::abs(now - mean);
+  const double difference = std::abs(now * factor - mean);
   // A counter that stood still must move by more than a hundredth to be news.
   const double scale = std::max({spread, std::abs(mean) / 100, 1e-12});
   if (difference / scale < kScoreMin) return std::nullopt;
-  return Change{difference / scale, &row, column, now, mean};
+  const double before = std::clamp(mean / factor, -largest, largest);
+  return Change{difference / scale, &row, column, now, before};
 }
 
 std::string path_of(const Change& change) {

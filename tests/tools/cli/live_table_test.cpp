@@ -279,6 +279,14 @@ TEST(HistoryBars, ScaleToTheLargestValueInSight) {
   EXPECT_EQ(history.bars(3, true), "=# ");
 }
 
+TEST(HistoryBars, AverageTheLargestValues) {
+  History history;
+  const auto now = Clock::now();
+  for (int i = 0; i < 5; ++i) history.add(1.7e308, true, now);
+
+  EXPECT_DOUBLE_EQ(history.average(), 1.7e308);
+}
+
 TEST(HistoryBars, AverageOnlyPresentValues) {
   History history;
   const auto now = Clock::now();

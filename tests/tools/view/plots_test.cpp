@@ -139,6 +139,26 @@ TEST_F(BoardTest, AnIntegerWithoutAUnitHasItsStoredDigits) {
   }
 }
 
+TEST_F(BoardTest, TheMeanOfTheLargestValuesIsFinite) {
+  open_board();
+  for (int moment = 0; moment < 12; ++moment) {
+    soup_.gauge(Dish::kTemperature).set(1.7e308);
+    take();
+  }
+
+  const auto shown = picture(instance_of("dishes", "soup"));
+
+  EXPECT_EQ(cell(shown.sections.at(0), "temperature", "MEAN"), "1.70e+308 Cel");
+  EXPECT_EQ(cell(shown.sections.at(0), "temperature", "MAX"), "1.70e+308 Cel");
+  EXPECT_EQ(section_called(picture({}), "Changed most in a minute")->total, 0U);
+
+  soup_.gauge(Dish::kTemperature).set(1e308);
+  take();
+  const auto overview = picture({});
+  const auto* const changes = section_called(overview, "Changed most in a minute");
+  EXPECT_EQ(cell(*changes, "dishes/temperature", "BEFORE"), "1.70e+308 Cel");
+}
+
 TEST_F(BoardTest, ValuesOutsideTheBucketsAreSaidToLieThere) {
   open_board();
   take();

@@ -10,6 +10,7 @@
 
 #include "cli/distribution/percentiles.hpp"
 #include "cli/format/kinds.hpp"
+#include "cli/format/mean.hpp"
 #include "cli/format/row_writer.hpp"
 #include "cli/format/table.hpp"
 #include "cli/format/time_text.hpp"
@@ -175,14 +176,12 @@ bool History::has_average() const noexcept {
 }
 
 double History::average() const noexcept {
-  double sum = 0;
-  double count = 0;
+  if (!has_average()) return 0;
+  Mean mean;
   for (const auto& point : points_) {
-    if (!point.present || points_.back().time - point.time > kAverageSpan) continue;
-    sum += point.value;
-    ++count;
+    if (point.present && points_.back().time - point.time <= kAverageSpan) mean.add(point.value);
   }
-  return count == 0 ? 0 : sum / count;
+  return mean.value();
 }
 
 std::string History::bars(std::size_t cells, bool ascii) const {

@@ -181,6 +181,27 @@ TEST(Plots, NameEachCurveAsLongAsThereIsRoomForAll) {
   }
 }
 
+TEST(ValueScale, OfTheLargestValuesIsFinite) {
+  constexpr double kMost = std::numeric_limits<double>::max();
+  for (const auto& [low, high] : {std::pair{1.7e308, 1.7e308},
+                                  {-1.7e308, -1.7e308},
+                                  {-1.7e308, 1.7e308},
+                                  {1e307, kMost},
+                                  {-kMost, kMost}}) {
+    for (const bool is_logarithmic : {false, true}) {
+      view::Plot plot;
+      plot.curves = {{"a", {low, high}, {low, high}}};
+      plot.is_logarithmic = is_logarithmic;
+      const ValueScale scale(plot);
+      for (const double position : {0.0, 0.5, 1.0}) {
+        EXPECT_TRUE(std::isfinite(scale.value_at(position))) << low << " to " << high;
+      }
+      EXPECT_GE(scale.position(low), 0);
+      EXPECT_LE(scale.position(high), 1 + 1e-9) << low << " to " << high;
+    }
+  }
+}
+
 TEST(Header, HasTheDateOfARecordingThatIsNotOfToday) {
   auto picture = set_of_shop();
   picture.is_live = false;
