@@ -390,7 +390,7 @@ class PageInBrowser(unittest.TestCase):
         for value, unit, text in [(123459, "ms", "2m03s"), (995e-3, "{order}/s", "0.99 /s"), (.9996e6, "", "999600"),
                                   (999.6e3, "1", "1.00 M"), (2e-12, "s", "0.002 ns"), (1536, "KiBy", "1.50 MiB"),
                                   (2.5, "%", "2.5 %"), (0, "s", "0 s"), (-1.5, "s", "-1.50 s"), (7300, "s", "2h01m"),
-                                  (9.3e18, "1", "9.30 E"), (2**63, "", str(2**63)), (None, "By", "\u2013")]:
+                                  (9.3e18, "1", "9.30 E"), (2**63, "", "9.22e+18"), (2**53 - 1, "", str(2**53 - 1)), (None, "By", "\u2013")]:
             with self.subTest(value=value, unit=unit):
                 self.assertEqual(self.browser.run(f"quantity({'null' if value is None else value}, {unit!r})"), text)
         # Exported pages sort by what they print.

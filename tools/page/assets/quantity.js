@@ -36,7 +36,9 @@ function durationOf(seconds) {
   return `${Math.floor(whole / size)}${names[0]}${twoOf(Math.floor(whole % size / small))}${names[1]}`;
 }
 
+// Beyond 2^53 not all digits of a whole number are known.
 function unscaled(value) {
+  if (Math.abs(value) >= 2 ** 53) return value.toExponential(2);
   if (Number.isInteger(value)) return String(BigInt(value));
   return Math.abs(value) >= 1 ? value.toFixed(3) : String(Number(value.toPrecision(4)));
 }

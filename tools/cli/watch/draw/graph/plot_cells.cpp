@@ -20,6 +20,7 @@ namespace meterbank::cli {
 namespace {
 
 constexpr double kNone = std::numeric_limits<double>::quiet_NaN();
+constexpr double kLargest = std::numeric_limits<double>::max();
 
 // The next number of 1, 2, 5, 10, 20, ..., or of the powers of 2, that is no smaller.
 double round_step(double step, bool is_binary) {
@@ -260,9 +261,8 @@ ValueScale::ValueScale(const view::Plot& plot) : is_logarithmic_(plot.is_logarit
   const double size = most == 0 ? 1 : std::fabs(most);
   const double step = round_step(most > base ? most / 4 - base / 4 : size / 4, is_binary);
   // The next round number may lie beyond all doubles.
-  constexpr double kMost = std::numeric_limits<double>::max();
-  bottom_ = std::max(std::floor(base / step) * step, -kMost);
-  top_ = std::min(std::max(std::ceil(most / step) * step, bottom_ + step), kMost);
+  bottom_ = std::max(std::floor(base / step) * step, -kLargest);
+  top_ = std::min(std::max(std::ceil(most / step) * step, bottom_ + step), kLargest);
 }
 
 // By halves: the whole range may be greater than any double.
@@ -273,7 +273,7 @@ double ValueScale::position(double value) const noexcept {
 
 double ValueScale::value_at(double position) const noexcept {
   const double value = bottom_ * (1 - position) + top_ * position;
-  return is_logarithmic_ ? std::pow(10, value) : value;
+  return is_logarithmic_ ? std::min(std::pow(10, value), kLargest) : value;
 }
 
 void draw_plot(Drawing& drawing, const Rect& rect, const view::Plot& plot, const TimeMarks& marks,
