@@ -5,6 +5,7 @@
 
 #include <cmath>
 #include <limits>
+#include <sstream>
 
 #include "cli/format/time_text.hpp"
 #include "cli/watch/draw/graph/plot_cells.hpp"
@@ -129,6 +130,71 @@ TEST(Plots, OfTooFewNumbersReadNoFurther) {
   EXPECT_EQ(drawn(picture, {}, 120, 40).grid.height(), 40U);
 }
 
+view::Picture with_three_percentiles(const std::string& name) {
+  auto picture = instance_of_shop();
+  view::Plot plot;
+  plot.title = name;
+  plot.unit = "s";
+  double value = 38.7e-6;
+  for (const char* const percent : {".p50", ".p99", ".p99.9"}) {
+    view::Plot::Curve curve{name + percent, {}, {}};
+    curve.low.assign(60, value);
+    curve.high = curve.low;
+    value *= 2.4;
+    plot.curves.push_back(std::move(curve));
+  }
+  for (std::size_t i = 0; i < 60; ++i) plot.times_ns.push_back(kMadeTimeNs + i * 1'000'000);
+  picture.plots = {plot};
+  return picture;
+}
+
+TEST(Legends, NameEveryCurveThatIsDrawn) {
+  for (const std::string name : {"latency", "time_from_the_order_to_the_delivery_of_bread"}) {
+    const auto picture = with_three_percentiles(name);
+    for (const std::size_t width : {40U, 60U, 80U, 120U, 200U}) {
+      for (const unsigned colors : {0U, 256U}) {
+        const auto text = drawn(picture, {}, width, 50, {Charset::kUtf8, colors, true}).grid.text();
+        // The line of percentiles of the fixture has p90.
+        std::istringstream lines(text);
+        std::string line;
+        while (std::getline(lines, line) &&
+               (line.find("p99.9") == std::string::npos || line.find("p90") != std::string::npos)) {
+        }
+        line += ' ';
+        for (const std::string letter : {"a=", "b=", "c="}) {
+          EXPECT_EQ(line.find(letter) == std::string::npos, colors > 0) << line;
+        }
+        for (const std::string percentile : {"p50 ", "p99 ", "p99.9 "}) {
+          EXPECT_NE(line.find(percentile), std::string::npos) << width << ": " << line;
+        }
+      }
+    }
+  }
+  const auto text = drawn(with_three_percentiles("latency"), {}, 80, 40).grid.text();
+  EXPECT_NE(text.find("latency  at most 223 µs ─ a=p50 38.7 µs  b=p99 92.9 µs  c=p99.9 223 µs ─"),
+            std::string::npos)
+      << text;
+}
+
+TEST(Graphs, HaveBaseUnitsWhereTheTableHas) {
+  auto picture = with_three_percentiles("latency");
+  picture.place.base_units = true;
+  picture.histogram->percentiles = {{"p50", "0.000412 s"}};
+
+  const auto text = drawn(picture, {}, 200, 60).grid.text();
+
+  EXPECT_NE(text.find("at most 0.0002229 s"), std::string::npos) << text;
+  EXPECT_NE(text.find("a=p50 3.87e-05 s"), std::string::npos) << text;
+  EXPECT_NE(text.find(" 0.0003 s┤"), std::string::npos) << text;
+  EXPECT_NE(text.find(" 0.0064 s┤"), std::string::npos) << text;
+  for (const std::string scaled : {"µs", "ms"}) {
+    EXPECT_EQ(text.find(scaled), std::string::npos) << text;
+  }
+  // A number with too many digits for the axis has fewer, and no unit.
+  const Grid grid(1, 1, Charset::kUtf8);
+  EXPECT_EQ(label_text(grid, 2600, "MHz", UnitStyle::kBase), "2.6e+09");
+}
+
 TEST(ValueScale, HasRoundEndsAroundAllValues) {
   view::Plot plot;
   plot.curves = {{"a", {3, 7}, {12, 97}}};
@@ -143,34 +209,22 @@ TEST(ValueScale, HasRoundEndsAroundAllValues) {
   EXPECT_NEAR(logarithmic.position(10), 0.5, 1e-9);
 }
 
-TEST(ValueScale, IsAboutALineThatDoesNotMove) {
-  for (const double value : {0.00204, 7.0, 0.0, -3.0, 1.7e308, -1.7e308}) {
-    view::Plot plot;
-    plot.curves = {{"a", {value, value}, {value, value}}};
-    const ValueScale scale(plot);
-    EXPECT_LE(scale.bottom(), value);
-    EXPECT_GE(scale.top(), value);
-    EXPECT_TRUE(std::isfinite(scale.bottom()) && std::isfinite(scale.top())) << value;
-    if (value != 0) {
-      EXPECT_LE(scale.top() / 2 - scale.bottom() / 2, std::fabs(value)) << value;
+TEST(ValueScale, OfAConstantIsRelativeToItsValue) {
+  for (const double value : {2.04e-3, 3.0, 100.0, 1e15, 5e-9}) {
+    for (const double sign : {1.0, -1.0}) {
+      view::Plot plot;
+      plot.curves = {{"a", {sign * value, sign * value}, {sign * value, sign * value}}};
+      const ValueScale scale(plot);
+      EXPECT_EQ(sign > 0 ? scale.bottom() : scale.top(), 0) << value;
+      const double end = sign > 0 ? scale.top() : -scale.bottom();
+      EXPECT_GT(end, value);
+      EXPECT_LE(end, 2 * value);
     }
-    EXPECT_TRUE(std::isfinite(scale.position(value))) << value;
   }
-}
-
-TEST(Plots, NameEachCurveAsLongAsThereIsRoomForAll) {
-  auto picture = instance_of_shop();
-  auto& plot = picture.plots[0];
-  plot.title = "latency";
-  const std::vector<double> values(plot.times_ns.size(), 0.000'038'7);
-  plot.curves.clear();
-  for (const char* name : {"latency.p50", "latency.p99", "latency.p99.9"}) {
-    plot.curves.push_back({name, values, values});
-  }
-  for (const std::size_t columns : {80U, 120U}) {
-    const auto grid = drawn(picture, {}, columns, 60).grid;
-    EXPECT_LT(place_of(grid, "c=p99.9").second, grid.height()) << grid.text();
-  }
+  view::Plot zero;
+  zero.curves = {{"a", {0}, {0}}};
+  EXPECT_EQ(ValueScale(zero).bottom(), 0);
+  EXPECT_GT(ValueScale(zero).top(), 0);
 }
 
 TEST(ValueScale, OfTheLargestValuesIsFinite) {

@@ -9,6 +9,7 @@
 #include <string_view>
 #include <vector>
 
+#include "cli/format/quantity.hpp"
 #include "cli/watch/draw/cells.hpp"
 #include "view/picture.hpp"
 
@@ -18,6 +19,7 @@ struct DrawingStyle {
   Charset charset = Charset::kUtf8;
   unsigned colors = 0;  // 0, 8 or 256
   bool has_braille = true;
+  UnitStyle units = UnitStyle::kAuto;  // of plots, heat maps and histograms
 
   [[nodiscard]] bool is_ascii() const noexcept { return charset == Charset::kAscii; }
   // Of a character and its replacement.

@@ -105,9 +105,8 @@ class PictureDrawing {
 
   // "live 09:04:40, every 1s"
   [[nodiscard]] std::string moment_words() const {
-    const auto clock = picture_.time_ns == 0
-                           ? std::string("no values yet")
-                           : print_local(picture_.time_ns, time_form());
+    const auto clock = picture_.time_ns == 0 ? std::string("no values yet")
+                                             : print_local(picture_.time_ns, time_form());
     std::string words;
     if (picture_.is_frozen) {
       words = "FROZEN " + clock;
@@ -268,8 +267,10 @@ class PictureDrawing {
     }
     draw_sections(room);
     if (graph_lines > 0) {
+      auto style = style_;
+      if (picture_.place.base_units) style.units = UnitStyle::kBase;
       draw_graphs(drawing_, {0, bottom_ - graph_lines, width(), graph_lines}, picture_,
-                  {picture_.place.at_ns, state_.marks}, style_);
+                  {picture_.place.at_ns, state_.marks}, style);
     }
   }
 

@@ -149,8 +149,8 @@ void draw_shades(Grid& grid, const Rect& body, const HeatPoints& points,
 }
 
 void put_label(Grid& grid, std::size_t right_x, std::size_t y, double value,
-               const std::string& unit) {
-  const auto text = grid.shown(print_quantity(value, unit));
+               const std::string& unit, UnitStyle units) {
+  const auto text = label_text(grid, value, unit, units);
   const auto used = std::min(display_width(text), kLabelCells - 1);
   grid.put(right_x - used, y, fit(text, used), kFaintLook, used);
 }
@@ -170,7 +170,7 @@ void draw_edges(Grid& grid, const Rect& body, const view::HeatMap& heat, const H
     const auto bucket =
         points.rows().of_point(std::min(from_bottom * points_a_line, points.rows().points() - 1));
     const auto edge = is_top ? points.used().end : bucket.begin;
-    put_label(grid, body.x - 1, y, heat.edges[edge], heat.unit);
+    put_label(grid, body.x - 1, y, heat.edges[edge], heat.unit, style.units);
   }
 }
 
@@ -236,7 +236,8 @@ void draw_histogram(Grid& grid, const Rect& rect, const view::Histogram& histogr
     const auto line = sums.size() - 1 - i;
     const auto y = rect.y + 1 + line;
     const auto edge = used.begin + i * together;
-    put_label(grid, rect.x + kLabelCells - 1, y, histogram.edges[edge], histogram.unit);
+    put_label(grid, rect.x + kLabelCells - 1, y, histogram.edges[edge], histogram.unit,
+              style.units);
     const auto eighths =
         static_cast<std::size_t>(std::ceil(sums[i] / largest * static_cast<double>(room) * 8));
     const auto x = rect.x + kLabelCells;

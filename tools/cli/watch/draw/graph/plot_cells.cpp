@@ -8,10 +8,6 @@
 #include <cmath>
 #include <cstdint>
 #include <limits>
-#include <string>
-#include <string_view>
-#include <utility>
-#include <vector>
 
 #include "cli/format/quantity.hpp"
 #include "cli/format/table.hpp"
@@ -63,6 +59,8 @@ std::int16_t color_of_curve(std::size_t number) {
   static constexpr std::array kColors{kCyan, kYellow, kMagenta, kGreen, kBlue, kRed};
   return kColors[number % kColors.size()];
 }
+
+char letter_of_curve(std::size_t number) { return static_cast<char>('a' + number % 26); }
 
 // The dots of all curves; a cell shows the colour of the last curve in it.
 class Dots {
@@ -137,8 +135,7 @@ void draw_letters(Grid& grid, const Rect& body, const view::Plot& plot, const Va
   const TimeColumns columns(plot.times_ns.size(), body.width);
   for (std::size_t number = 0; number < plot.curves.size(); ++number) {
     const auto look = colored(color_of_curve(number), style);
-    const std::string letter(1,
-                             plot.curves.size() == 1 ? '*' : static_cast<char>('a' + number % 26));
+    const std::string letter(1, plot.curves.size() == 1 ? '*' : letter_of_curve(number));
     for (std::size_t cell = 0; cell < body.width; ++cell) {
       const auto band = band_of(plot.curves[number], columns.of_cell(cell));
       if (!band.is_there()) continue;
@@ -164,9 +161,7 @@ void draw_value_axis(Grid& grid, const Rect& body, const view::Plot& plot, const
     const double position = 1 - static_cast<double>(line) /
                                     static_cast<double>(std::max<std::size_t>(body.height - 1, 1));
     const double value = scale.value_at(position);
-    auto text = grid.shown(print_quantity(value, plot.unit));
-    // A number without a unit has all its digits.
-    if (display_width(text) >= kLabelCells) text = fmt::format("{:.5g}", value);
+    const auto text = label_text(grid, value, plot.unit, style.units);
     const auto used = std::min(display_width(text), kLabelCells - 1);
     grid.put(body.x - 1 - used, y, fit(text, used), kFaintLook, used);
   }
@@ -177,60 +172,70 @@ bool has_letters(const view::Plot& plot, const DrawingStyle& style) {
   return style.is_ascii() || !style.has_braille || (style.colors == 0 && plot.curves.size() > 1);
 }
 
-// " a=latency.p99 1.27 ms ", or " a=p99 1.27 ms ", or " a=p99 ", so that all fit into `cells`.
-std::vector<std::string> curve_names(const Grid& grid, const view::Plot& plot,
-                                     const DrawingStyle& style, std::size_t cells) {
-  std::vector<std::string> names;
-  for (const auto& [has_title, has_value] :
-       {std::pair(true, true), std::pair(false, true), std::pair(false, false)}) {
-    names.clear();
-    std::size_t width = 0;
-    for (std::size_t number = 0; number < plot.curves.size(); ++number) {
-      const auto& curve = plot.curves[number];
-      std::string_view name = curve.name;
-      if (!has_title && name.starts_with(plot.title + ".")) {
-        name.remove_prefix(plot.title.size() + 1);
-      }
-      auto text = " " + grid.shown(name) + " ";
-      if (has_letters(plot, style)) {
-        text = fmt::format(" {}={}", static_cast<char>('a' + number % 26), text.substr(1));
-      }
-      const auto value = newest(curve);
-      if (has_value && !std::isnan(value)) {
-        text += grid.shown(print_quantity(value, plot.unit)) + " ";
-      }
-      width += display_width(text);
-      names.push_back(std::move(text));
-    }
-    if (width <= cells) return names;
-  }
-  return names;
-}
-
-// "latency.p99  1.27 ms, at most 3.4 ms"; of several curves, each has its name.
-void draw_legend(Grid& grid, const Rect& rect, const view::Plot& plot, const DrawingStyle& style) {
+// What stands behind the title: "1.27 ms, at most 3.4 ms"; of several curves only "at most 3.4 ms".
+std::string words_of(const Grid& grid, const view::Plot& plot, const DrawingStyle& style) {
   std::string words;
+  const auto add = [&words](const std::string& text) {
+    words += (words.empty() ? "" : ", ") + text;
+  };
   double largest = kNone;
   for (const auto& curve : plot.curves) {
     const auto band = band_of(curve, {0, plot.times_ns.size()});
     if (band.is_there()) largest = std::isnan(largest) ? band.high : std::max(largest, band.high);
   }
   if (plot.curves.size() == 1 && !std::isnan(newest(plot.curves[0]))) {
-    words = grid.shown(print_quantity(newest(plot.curves[0]), plot.unit));
+    add(grid.shown(print_quantity(newest(plot.curves[0]), plot.unit, style.units)));
   }
-  const auto add = [&words](const std::string& text) {
-    words += (words.empty() ? "" : ", ") + text;
-  };
-  if (!std::isnan(largest)) add("at most " + grid.shown(print_quantity(largest, plot.unit)));
+  if (!std::isnan(largest))
+    add("at most " + grid.shown(print_quantity(largest, plot.unit, style.units)));
   if (plot.is_logarithmic) add("logarithmic");
-  draw_title(grid, rect, plot.title, words, style);
-  if (plot.curves.size() < 2) return;
-  // Behind the title, as much of each curve as leaves room for all.
-  std::size_t x = rect.x + display_width(grid.shown(plot.title)) + words.size() + 4;
-  const auto names = curve_names(grid, plot, style, rect.x + rect.width - std::min(x, rect.width));
+  return words;
+}
+
+// " a=p50 38.7 us ", for each of several curves. The title has what their names begin with.
+std::vector<std::string> names_of(const Grid& grid, const view::Plot& plot,
+                                  const DrawingStyle& style, bool with_values) {
+  std::vector<std::string> names;
+  if (plot.curves.size() < 2) return names;
+  for (std::size_t number = 0; number < plot.curves.size(); ++number) {
+    const auto& curve = plot.curves[number];
+    const auto value = newest(curve);
+    const bool has_title = curve.name.starts_with(plot.title + ".");
+    auto text = grid.shown(has_title ? curve.name.substr(plot.title.size() + 1) : curve.name);
+    if (has_letters(plot, style)) text = fmt::format("{}={}", letter_of_curve(number), text);
+    if (with_values && !std::isnan(value)) {
+      text += " " + grid.shown(print_quantity(value, plot.unit, style.units));
+    }
+    names.push_back(" " + text + " ");
+  }
+  return names;
+}
+
+// The title, words behind it, and the name of each curve. Where not all has room, the words are
+// left out first, then the values of the curves, then the end of the title.
+void draw_legend(Grid& grid, const Rect& rect, const view::Plot& plot, const DrawingStyle& style) {
+  auto words = words_of(grid, plot, style);
+  auto names = names_of(grid, plot, style, true);
+  const auto title = grid.shown(plot.title);
+  const auto cells_of_names = [&names] {
+    std::size_t cells = 0;
+    for (const auto& name : names) cells += display_width(name);
+    return cells;
+  };
+  const auto end_of_title = [&] {
+    return display_width(title) + (words.empty() ? 0 : 2 + display_width(words));
+  };
+  const auto has_room = [&] { return end_of_title() + 2 + cells_of_names() <= rect.width; };
+  if (!names.empty() && !has_room()) words = plot.is_logarithmic ? "logarithmic" : "";
+  if (!names.empty() && !has_room()) words.clear();
+  if (!names.empty() && !has_room()) names = names_of(grid, plot, style, false);
+  const auto cells = cells_of_names();
+  const auto room = rect.width - std::min(rect.width, cells + (names.empty() ? 0 : 2));
+  draw_title(grid, rect, fit(title, std::min(room, display_width(title))), words, style);
+  std::size_t x = rect.x + std::min(room, end_of_title()) + (names.empty() ? 0 : 2);
   for (std::size_t number = 0; number < names.size(); ++number) {
-    if (x + display_width(names[number]) > rect.x + rect.width) break;
-    x += grid.put(x, rect.y, names[number], colored(color_of_curve(number), style));
+    const auto left = rect.x + rect.width - std::min(rect.x + rect.width, x);
+    x += grid.put(x, rect.y, names[number], colored(color_of_curve(number), style), left);
   }
 }
 
@@ -255,24 +260,29 @@ ValueScale::ValueScale(const view::Plot& plot) : is_logarithmic_(plot.is_logarit
     top_ = std::max(std::ceil(std::log10(most)), bottom_ + 1);
     return;
   }
-  const double base = least >= 0 && least < 0.6 * most ? 0 : least;
+  double base = least >= 0 && least < 0.6 * most ? 0 : least;
+  if (least == most) {
+    // The axis of a line that does not move has zero, and room beyond the line.
+    constexpr double kRoom = 1.2;
+    base = std::min(kRoom * least, 0.0);
+    most = std::max(kRoom * most, 0.0);
+  }
   const bool is_binary = plot.unit == "By" || plot.unit == "By/s";
-  // A line that does not move stands in the middle.
-  const double size = most == 0 ? 1 : std::fabs(most);
-  const double step = round_step(most > base ? most / 4 - base / 4 : size / 4, is_binary);
-  // The next round number may lie beyond all doubles.
+  const double span = most > base ? most - base : 1;
+  const double step = round_step(span / 4, is_binary);
+  // A round number may be larger than any double.
   bottom_ = std::max(std::floor(base / step) * step, -kLargest);
   top_ = std::min(std::max(std::ceil(most / step) * step, bottom_ + step), kLargest);
 }
 
-// By halves: the whole range may be greater than any double.
 double ValueScale::position(double value) const noexcept {
   if (is_logarithmic_) value = value > 0 ? std::log10(value) : bottom_;
+  if (std::isfinite(top_ - bottom_)) return (value - bottom_) / (top_ - bottom_);
   return (value / 2 - bottom_ / 2) / (top_ / 2 - bottom_ / 2);
 }
 
 double ValueScale::value_at(double position) const noexcept {
-  const double value = bottom_ * (1 - position) + top_ * position;
+  const double value = std::lerp(bottom_, top_, position);
   return is_logarithmic_ ? std::min(std::pow(10, value), kLargest) : value;
 }
 

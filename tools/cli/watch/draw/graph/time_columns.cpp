@@ -5,6 +5,8 @@
 
 #include <ctime>
 
+#include "cli/format/quantity.hpp"
+#include "cli/format/table.hpp"
 #include "cli/format/time_text.hpp"
 
 namespace meterbank::cli {
@@ -26,6 +28,12 @@ std::size_t cell_of(std::span<const std::uint64_t> times_of_cells, std::uint64_t
 }
 
 }  // namespace
+
+std::string label_text(const Grid& grid, double value, const std::string& unit, UnitStyle units) {
+  auto text = grid.shown(print_quantity(value, unit, units));
+  if (display_width(text) < kLabelCells) return text;
+  return fmt::format("{:.5g}", units == UnitStyle::kBase ? in_base_unit(value, unit).value : value);
+}
 
 std::string moment_text(std::uint64_t realtime_ns, bool with_day) {
   if (!with_day) return print_local(realtime_ns);

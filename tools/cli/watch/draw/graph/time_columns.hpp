@@ -57,6 +57,10 @@ class TimeColumns {
 // Left of a plot: labels of values, and the axis.
 inline constexpr std::size_t kLabelCells = 12;
 
+// A value of the axis. Where it has too many digits for kLabelCells, fewer, without the unit.
+[[nodiscard]] std::string label_text(const Grid& grid, double value, const std::string& unit,
+                                     UnitStyle units);
+
 // Moments that are marked below a plot: '^' the one that is looked at, 'm' those remembered.
 struct TimeMarks {
   std::optional<std::uint64_t> at_ns;
