@@ -30,9 +30,11 @@ struct Line {
   bool is_above = false;
 };
 
-std::vector<Line> lines_of(const Distribution& seen, const std::string& unit, UnitStyle units) {
+std::vector<Line> lines_of(const Distribution& seen, const std::string& unit,
+                           const RowStyle& style) {
   const auto bound = [&](std::int32_t index) {
-    return print_quantity(bucket_bound(index, seen.shape.scale), unit, units);
+    return shown_in(style.charset,
+                    print_quantity(bucket_bound(index, seen.shape.scale), unit, style.units));
   };
   const auto is_filled = [](std::uint64_t count) { return count != 0; };
   std::vector<Line> lines;
@@ -103,8 +105,11 @@ std::string unit_text(const Value& row, const RowStyle& style) {
 std::vector<std::string> head_parts(const Value& row, double interval_s, const RowStyle& style) {
   const Distribution& seen = *row.distribution;
   const auto unit = unit_text(row, style);
-  const auto span = interval_s > 0 ? "in " + print_duration(interval_s) : "since the beginning";
-  const auto quantity = [&](double value) { return print_quantity(value, unit, style.units); };
+  const auto span = interval_s > 0 ? "in " + shown_in(style.charset, print_duration(interval_s))
+                                   : "since the beginning";
+  const auto quantity = [&](double value) {
+    return shown_in(style.charset, print_quantity(value, unit, style.units));
+  };
   std::vector<std::string> parts;
   if (seen.count == 0) {
     parts.push_back("no values " + span);
@@ -195,7 +200,7 @@ std::string histogram_text(const Value& row, double interval_s, const RowStyle& 
   if (row.distribution == nullptr) {
     return fmt::format("{}  ({})\n", path_text(row, style), status_word(row));
   }
-  const auto lines = lines_of(*row.distribution, unit_text(row, style), style.units);
+  const auto lines = lines_of(*row.distribution, unit_text(row, style), style);
   return head_text(row, interval_s, style) + bars_text(lines, row.distribution->count, style);
 }
 

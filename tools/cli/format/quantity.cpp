@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 #include <cmath>
 #include <iterator>
@@ -102,6 +103,18 @@ std::string print_quantity(double value, std::string_view unit, UnitStyle style)
   if (unit == "s" && per.empty()) return print_duration(value);
   if (unit == "By") return scaled(value, kBinary, "B", per);
   return scaled(value, kDecimal, symbol_of(unit), per);
+}
+
+std::string shown_in(Charset charset, std::string numbers) {
+  if (charset != Charset::kAscii || plain_bytes(numbers) == numbers.size()) return numbers;
+  std::string out;
+  for (std::string_view rest = numbers; !rest.empty();) {
+    const auto length = std::max<std::size_t>(decode_utf8(rest).length, 1);
+    const auto character = rest.substr(0, length);
+    out += character == "\u00b5" ? "u" : character == "\u2264" ? "<=" : character;
+    rest.remove_prefix(length);
+  }
+  return out;
 }
 
 std::string counted(std::uint64_t count, std::string_view noun) {

@@ -7,6 +7,7 @@
 #include <string>
 #include <string_view>
 
+#include "meterbank/shm/utf8.hpp"
 #include "units/base_unit.hpp"
 
 namespace meterbank::cli {
@@ -31,6 +32,9 @@ struct Quantity {
 // everything else by 1,000, time as print_duration does.
 [[nodiscard]] std::string print_quantity(double value, std::string_view unit,
                                          UnitStyle style = UnitStyle::kAuto);
+
+// `numbers` with their own signs and units as the charset has them: "121 us", "<= 1 ms".
+[[nodiscard]] std::string shown_in(Charset charset, std::string numbers);
 
 // Things that have a plural in "s": "1 sample", "0 samples".
 [[nodiscard]] std::string counted(std::uint64_t count, std::string_view noun);

@@ -196,8 +196,11 @@ std::string value_text(const Value& row, const RowStyle& style) {
   if (is_hexadecimal(*row.counter)) return fmt::format("{:#x}", row.raw.value);
   if (!style.raw) {
     if (auto exact = exact_text(row, style.units)) return std::move(*exact);
-    return std::string(sign_of(side_of(row.cooked.status), style.ascii)) +
-           print_quantity(row.cooked.value, cooked_unit(*row.counter), style.units);
+    const auto unit = cooked_unit(*row.counter);
+    const auto number = std::string(sign_of(side_of(row.cooked.status), style.ascii)) +
+                        print_quantity(row.cooked.value, unit, style.units);
+    // What is not ASCII in a unit of the provider is escaped.
+    return plain_bytes(unit) == unit.size() ? shown_in(style.charset, number) : number;
   }
   return stored_text(row);
 }

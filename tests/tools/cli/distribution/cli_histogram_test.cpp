@@ -45,6 +45,24 @@ class CliHistogram : public KitchenTest {
                                            : std::optional<std::string>(std::getenv("LC_ALL"));
 };
 
+TEST_F(CliHistogram, HasMicrosecondsOfATerminalWithoutUtf8) {
+  speak("C");
+  soup_.recorder(Dish::kLatency).record(0.95);
+  const std::vector<std::string> arguments{
+      "get",     "dishes/soup/latency", "--hist", "-f", "table", "-n", "2", "-i", "20ms", "--dir",
+      directory_};
+  std::ostringstream out, err;
+  Console terminal{out, err, true, true, 120};
+
+  EXPECT_EQ(run(arguments, terminal), kExitDone) << err.str();
+
+  // In the table, in front of the bars, and beside one.
+  for (const std::string text : {" 950 us", "mean 950 us", "841 us - "}) {
+    EXPECT_TRUE(holds(out.str(), text)) << out.str();
+  }
+  EXPECT_FALSE(holds(out.str(), "\\u{")) << out.str();
+}
+
 TEST_F(CliHistogram, BeginsWithTheNumbersAndHasABarForEachRange) {
   Recorder latency = soup_.recorder(Dish::kLatency);
   for (int i = 0; i < 30; ++i) latency.record(15);

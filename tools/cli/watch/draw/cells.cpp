@@ -3,21 +3,10 @@
 
 #include <algorithm>
 
+#include "cli/format/quantity.hpp"
+
 namespace meterbank::cli {
 namespace {
-
-// The characters beyond ASCII in our own numbers: "121 µs" of print_duration(), and "≤ " of
-// sign_of().
-std::string with_ascii_numbers(std::string_view text) {
-  std::string out;
-  while (!text.empty()) {
-    const auto length = std::max<std::size_t>(decode_utf8(text).length, 1);
-    const auto character = text.substr(0, length);
-    out += character == "\u00b5" ? "u" : character == "\u2264" ? "<=" : character;
-    text.remove_prefix(length);
-  }
-  return out;
-}
 
 char letter_of(const Look& look) {
   if (look.reverse) return 'R';
@@ -33,8 +22,7 @@ Grid::Grid(std::size_t width, std::size_t height, Charset charset)
 
 std::string Grid::shown(std::string_view text) const {
   if (plain_bytes(text) == text.size()) return std::string(text);
-  return escape_composed(is_ascii() ? with_ascii_numbers(text) : std::string(text), Composed::kLine,
-                         charset_);
+  return escape_composed(shown_in(charset_, std::string(text)), Composed::kLine, charset_);
 }
 
 void Grid::set(std::size_t x, std::size_t y, std::string_view text, Look look) {
