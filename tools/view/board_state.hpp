@@ -117,6 +117,12 @@ struct SetWork {
   bool is_followed = true;  // all its rows have a past
 };
 
+// A set of a provider that has no instances.
+struct EmptySet {
+  std::string provider, set;  // label and symbol
+  const Counterset* counters = nullptr;
+};
+
 // A registration of a provider: the first words of a RowId.
 using SetId = std::array<std::uint64_t, 3>;
 [[nodiscard]] inline SetId set_id_of(const ProviderView& provider,
@@ -135,6 +141,8 @@ struct BoardState {
   SetWork& work_of(const Row& row);
   void add_to_work(const Row& row);
   void add_old_value(const Row& row, std::size_t column, SetWork& sum) const;
+  // Those that a place is about. Nothing of a provider whose rows paths select.
+  [[nodiscard]] std::vector<EmptySet> empty_sets(const Place& place) const;
   // Chooses from the sets that the query selects now.
   void choose_followed();
   [[nodiscard]] bool is_followed(const Row& row);

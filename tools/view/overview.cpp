@@ -306,6 +306,55 @@ Section changes_of(const Past& past, const When& when, const Window& window, con
   return section;
 }
 
+Line line_of(const SetWork& sum, const Past& past, const When& when, const Place& place) {
+  Line line;
+  line.key = key_of(sum.provider, sum.set, "");
+  line.cells = {{clean(sum.set)}, {clean(sum.provider)}, {fmt::format("{}", sum.instances)}};
+  if (sum.headline) {
+    const auto& facts = sum.facts->columns[*sum.headline];
+    line.cells.push_back({clean(facts.symbol)});
+    line.cells.push_back({number_text(facts, sum.sums[*sum.headline], place)});
+    line.trend = sum.is_followed ? sum_of(past, sum, *sum.headline, when.moment)
+                                 : trend_of(past, sum.trend, when.moment, kTrendMax);
+  } else {
+    line.cells.push_back({sum.instances == 0 ? "no instances" : "-", Mood::kFaint});
+    line.cells.push_back({"-", Mood::kFaint});
+  }
+  Place inside = place;
+  inside.screen = Screen::kSet;
+  inside.provider = sum.provider;
+  inside.set = sum.set;
+  inside.filter.clear();
+  inside.sort.clear();
+  line.opens = inside;
+  line.details = {clean(sum.facts->name), clean(sum.facts->help)};
+  return line;
+}
+
+// A set without instances does nothing, and is listed behind those that do.
+struct IdleSet {
+  SetFacts facts;
+  SetWork work;
+};
+
+std::deque<IdleSet> work_of_empty_sets(const BoardState& state) {
+  std::deque<IdleSet> idle;
+  for (EmptySet& set : state.empty_sets(Place())) {
+    const bool is_known = std::ranges::any_of(state.work, [&set](const auto& known) {
+      return known.second.set == set.set && known.second.provider == set.provider;
+    });
+    if (is_known) continue;
+    IdleSet& added = idle.emplace_back();
+    added.facts.symbol = set.set;
+    added.facts.name = set.counters->name;
+    added.facts.help = set.counters->help;
+    added.work.provider = std::move(set.provider);
+    added.work.set = std::move(set.set);
+    added.work.facts = &added.facts;
+  }
+  return idle;
+}
+
 }  // namespace
 
 void BoardState::show_overview(const When& when, const Window& window, Picture& picture) {
@@ -321,12 +370,14 @@ void BoardState::show_overview(const When& when, const Window& window, Picture& 
                   {"NOW", "", true}};
   sets.trend = "LAST";
   std::vector<const SetWork*> shown;
-  for (const auto& [key, sum] : work) {
+  const auto add = [&](const SetWork& sum) {
     ++sets.all;
-    if (!place.provider.empty() && sum.provider != place.provider) continue;
-    if (!passes(place.filter, sum.set + " " + sum.provider)) continue;
-    shown.push_back(&sum);
-  }
+    if (!place.provider.empty() && sum.provider != place.provider) return;
+    if (passes(place.filter, sum.set + " " + sum.provider)) shown.push_back(&sum);
+  };
+  for (const auto& [key, sum] : work) add(sum);
+  const auto idle = work_of_empty_sets(*this);
+  for (const IdleSet& set : idle) add(set.work);
   const auto rate_of = [](const SetWork& sum) {
     return sum.headline ? sum.sums[*sum.headline] : 0.0;
   };
@@ -346,29 +397,7 @@ void BoardState::show_overview(const When& when, const Window& window, Picture& 
   const auto part = part_of(window, 1, sets.total);
   sets.first = part.first;
   for (auto i = part.first; i < part.end; ++i) {
-    const SetWork& sum = *shown[i];
-    Line line;
-    line.key = key_of(sum.provider, sum.set, "");
-    line.cells = {{clean(sum.set)}, {clean(sum.provider)}, {fmt::format("{}", sum.instances)}};
-    if (sum.headline) {
-      const auto& facts = sum.facts->columns[*sum.headline];
-      line.cells.push_back({clean(facts.symbol)});
-      line.cells.push_back({number_text(facts, sum.sums[*sum.headline], place)});
-      line.trend = sum.is_followed ? sum_of(past, sum, *sum.headline, when.moment)
-                                   : trend_of(past, sum.trend, when.moment, kTrendMax);
-    } else {
-      line.cells.push_back({"-", Mood::kFaint});
-      line.cells.push_back({"-", Mood::kFaint});
-    }
-    Place inside = place;
-    inside.screen = Screen::kSet;
-    inside.provider = sum.provider;
-    inside.set = sum.set;
-    inside.filter.clear();
-    inside.sort.clear();
-    line.opens = inside;
-    line.details = {clean(sum.facts->name), clean(sum.facts->help)};
-    sets.lines.push_back(std::move(line));
+    sets.lines.push_back(line_of(*shown[i], past, when, place));
   }
   picture.sections.push_back(std::move(sets));
   picture.sections.push_back(changes_of(past, when, window, place, 2));

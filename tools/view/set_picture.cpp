@@ -8,6 +8,7 @@
 #include "cli/format/row_writer.hpp"
 #include "meterbank/reader/glob.hpp"
 #include "meterbank/reader/outside_labels.hpp"
+#include "meterbank/reader/path.hpp"
 #include "view/board_state.hpp"
 
 namespace meterbank::view {
@@ -324,6 +325,17 @@ class SetTable {
   std::optional<std::size_t> trend_column_;
 };
 
+// Whether no path was asked for, or one that has all sets of the provider.
+bool is_wholly_asked_for(const ProviderView& provider, const std::vector<std::string>& patterns) {
+  return patterns.empty() || std::ranges::any_of(patterns, [&provider](const auto& pattern) {
+           const auto path = parse_path(pattern);
+           if (!path || path->set != "*" || path->instance || path->counter) return false;
+           if (path->provider_pid && *path->provider_pid != provider.named_pid()) return false;
+           return !path->provider ||
+                  Glob(*path->provider, {.backslash_escapes = true}).matches(provider.name);
+         });
+}
+
 }  // namespace
 
 Section BoardState::table_of(const When& when, const Place& place, const Window& window,
@@ -331,14 +343,35 @@ Section BoardState::table_of(const When& when, const Place& place, const Window&
   return SetTable(*this, when, place, columns).make(window, section);
 }
 
+std::vector<EmptySet> BoardState::empty_sets(const Place& place) const {
+  std::vector<EmptySet> empty;
+  for (const auto& provider : selection.catalog().providers()) {
+    if (!is_wholly_asked_for(*provider, selection.patterns)) continue;
+    const auto label = label_of(*provider);
+    if (!place.provider.empty() && label != place.provider) continue;
+    for (const RegisteredSet& registered : provider->sets) {
+      // The rows of a callback are not known before it is called.
+      const bool has_callback = (registered.flags & kRegistrationCallback) != 0;
+      if (registered.set == nullptr || registered.instances.live() != 0 || has_callback) continue;
+      const Counterset& set = *registered.set;
+      const auto& symbol = set.symbol.empty() ? set.name : set.symbol;
+      if (place.set.empty() || symbol == place.set) empty.push_back({label, symbol, &set});
+    }
+  }
+  return empty;
+}
+
 void BoardState::show_set(const When& when, const Window& window, Picture& picture) {
   Section table = table_of(when, picture.place, window, 0, {});
   table.title = clean(picture.place.set);
+  const auto& place = picture.place;
+  const auto name = clean(place.provider.empty() ? place.set : place.provider + ":" + place.set);
+  if (table.columns.empty() && !empty_sets(place).empty()) {
+    picture.problems.push_back(fmt::format("{} has no instances", name));
+    table.columns.push_back({std::string(kInstance), "", false});
+  }
   if (table.columns.empty()) {
-    picture.problems.push_back(fmt::format(
-        "no rows of {} are there",
-        clean(picture.place.provider.empty() ? picture.place.set
-                                             : picture.place.provider + ":" + picture.place.set)));
+    picture.problems.push_back(fmt::format("no rows of {} are there", name));
     picture.place = overview_of(picture.place);
     return show_overview(when, window, picture);
   }
