@@ -176,6 +176,19 @@ TEST(Legends, NameEveryCurveThatIsDrawn) {
       << text;
 }
 
+TEST(Graphs, OfALowScreenAreOfTheChosenCounter) {
+  auto picture = with_three_percentiles("latency");
+  const auto chosen = [&](const std::string& counter) {
+    picture.place.counter = counter;
+    return drawn(picture, {}, 80, 24).grid.text();
+  };
+
+  EXPECT_NE(chosen("latency").find("in a bucket"), std::string::npos);
+  const auto text = chosen("latency.p99");
+  EXPECT_EQ(text.find("in a bucket"), std::string::npos) << text;
+  EXPECT_NE(text.find("b=p99"), std::string::npos) << text;
+}
+
 TEST(Graphs, HaveBaseUnitsWhereTheTableHas) {
   auto picture = with_three_percentiles("latency");
   picture.place.base_units = true;

@@ -5,6 +5,7 @@
 
 #include "cli/watch/draw/graph/heat_cells.hpp"
 #include "cli/watch/draw/graph/plot_cells.hpp"
+#include "meterbank/shm/utf8.hpp"
 
 namespace meterbank::cli {
 namespace {
@@ -49,13 +50,17 @@ void draw_graphs(Drawing& drawing, const Rect& rect, const view::Picture& pictur
     room.width -= cells + 2;
   }
   const bool are_both = has_heat && has_plot && room.height >= kTall;
-  if (has_plot && (are_both || !has_heat)) {
+  // Where one of them has room, a distribution is a heat map, and its percentiles are curves.
+  const bool is_heat_chosen =
+      has_heat && picture.heat->title == escape_for_terminal(picture.place.counter);
+  const bool draws_heat = has_heat && (are_both || is_heat_chosen || !has_plot);
+  if (has_plot && (are_both || !draws_heat)) {
     const auto lines = are_both ? room.height / 2 : room.height;
     draw_plots(drawing, {room.x, room.y, room.width, lines}, picture, marks, style);
     room.y += lines;
     room.height -= lines;
   }
-  if (has_heat) draw_heat_map(drawing, room, *picture.heat, marks, style);
+  if (draws_heat) draw_heat_map(drawing, room, *picture.heat, marks, style);
 }
 
 }  // namespace meterbank::cli
