@@ -307,6 +307,7 @@ class InstancePicture {
         plot.times_ns = times;
         draw_moments(columns[i], steps, plot);
       }
+      if (facts.is_text) plot.note = "a text has no curve";
       if (facts.is_distribution) plot.note = note_without_percentiles(columns[i], plot);
       picture_.plots.push_back(std::move(plot));
     }

@@ -73,7 +73,7 @@ struct Plot {
   bool is_logarithmic = false;
   std::vector<std::uint64_t> times_ns;  // since 1970, ascending
   std::vector<Curve> curves;
-  std::string note;  // why no curve of a distribution has a value: "now 4 values ≤ 954 ns"
+  std::string note;  // why no curve has a value: "now 4 values ≤ 954 ns"
 };
 
 // The columns of a heat map, contiguous in memory: a picture has hundreds of them, and a new

@@ -165,6 +165,9 @@ TEST_F(BoardTest, ValuesOutsideTheBucketsAreSaidToLieThere) {
   Place place = instance_of("dishes", "soup");
   place.counter = "latency";
   EXPECT_EQ(picture(place).plots.at(0).note, "") << "it never had a value";
+  place.counter = "state";
+  EXPECT_EQ(picture(place).plots.at(0).note, "a text has no curve");
+  place.counter = "latency";
   Recorder latency = soup_.recorder(Dish::kLatency);
   latency.record(0.5);
   open_board();
