@@ -3,6 +3,11 @@
 // The overview: who provides what, how busy it is, and what changed most.
 #include <fmt/format.h>
 
+#include <deque>
+#include <set>
+#include <string_view>
+#include <utility>
+
 #include "cli/format/time_text.hpp"
 #include "meterbank/reader/glob.hpp"
 #include "meterbank/reader/path.hpp"
@@ -339,11 +344,13 @@ struct IdleSet {
 
 std::deque<IdleSet> work_of_empty_sets(const BoardState& state) {
   std::deque<IdleSet> idle;
-  for (EmptySet& set : state.empty_sets(Place())) {
-    const bool is_known = std::ranges::any_of(state.work, [&set](const auto& known) {
-      return known.second.set == set.set && known.second.provider == set.provider;
-    });
-    if (is_known) continue;
+  auto empty = state.empty_sets(Place());
+  if (empty.empty()) return idle;
+  // Another registration of the set may have instances.
+  std::set<std::pair<std::string_view, std::string_view>> busy;
+  for (const auto& [key, sum] : state.work) busy.emplace(sum.provider, sum.set);
+  for (EmptySet& set : empty) {
+    if (busy.contains({set.provider, set.set})) continue;
     IdleSet& added = idle.emplace_back();
     added.facts.symbol = set.set;
     added.facts.name = set.counters->name;
