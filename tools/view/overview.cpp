@@ -3,7 +3,9 @@
 // The overview: who provides what, how busy it is, and what changed most.
 #include <fmt/format.h>
 
+#include <cmath>
 #include <deque>
+#include <limits>
 #include <set>
 #include <string_view>
 #include <utility>
@@ -222,22 +224,28 @@ std::optional<Change> change_of(const RowPast& row, std::size_t column, const Pa
   if (std::isnan(now)) return std::nullopt;
   const auto begin = std::max(past.first_moment(), moment - std::min(moment, kMoments));
   const auto values = series.within(begin, moment);
-  double largest = std::abs(now);
-  for (const double value : values) largest = std::max(largest, std::abs(value));
-  // The squares of large values are finite if the values are made smaller.
-  constexpr double kLarge = 0x1p400;
-  constexpr double kSmaller = 0x1p-600;
-  const double factor = largest > kLarge ? kSmaller : 1;
+  double factor = 1;
   double sum = 0;
   double squares = 0;
   std::size_t count = 0;
-  for (const double value : values) {
-    if (std::isnan(value)) continue;
-    sum += value * factor;
-    squares += value * factor * (value * factor);
-    ++count;
-  }
+  const auto add_up = [&] {
+    sum = squares = 0;
+    count = 0;
+    for (const double value : values) {
+      if (std::isnan(value)) continue;
+      sum += value * factor;
+      squares += value * factor * (value * factor);
+      ++count;
+    }
+  };
+  add_up();
   if (count < kEnough) return std::nullopt;
+  // The squares of the largest values are finite if the values are made smaller.
+  constexpr double kSmaller = 0x1p-600;
+  if (!std::isfinite(squares)) {
+    factor = kSmaller;
+    add_up();
+  }
   const auto n = static_cast<double>(count);
   const double mean = sum / n;
   const double spread = std::sqrt(std::max(0.0, squares / n - mean * mean));
@@ -245,7 +253,8 @@ std::optional<Change> change_of(const RowPast& row, std::size_t column, const Pa
   // A counter that stood still must move by more than a hundredth to be news.
   const double scale = std::max({spread, std::abs(mean) / 100, 1e-12});
   if (difference / scale < kScoreMin) return std::nullopt;
-  const double before = std::clamp(mean / factor, -largest, largest);
+  constexpr double kMost = std::numeric_limits<double>::max();
+  const double before = std::clamp(mean / factor, -kMost, kMost);
   return Change{difference / scale, &row, column, now, before};
 }
 

@@ -133,6 +133,7 @@ std::string stored_text(const Value& row) {
 
 std::optional<std::string> exact_text(const Value& row, UnitStyle units) {
   const CounterView& counter = *row.counter;
+  if (!counter.unit.empty() && units != UnitStyle::kBase) return std::nullopt;
   const bool is_integer =
       counter.form == ValueForm::kUnsigned || counter.form == ValueForm::kSigned;
   if (!is_integer || counter.word == kNoCounter || kind_of(counter.type).kind != "level" ||
@@ -141,7 +142,7 @@ std::optional<std::string> exact_text(const Value& row, UnitStyle units) {
   }
   if (counter.unit.empty()) return stored_text(row);
   const BaseUnit base = base_unit_of(counter.unit);
-  if (units != UnitStyle::kBase || !base.is_same()) return std::nullopt;
+  if (!base.is_same()) return std::nullopt;
   return stored_text(row) + (base.unit == "1" ? "" : " " + base.unit);
 }
 
